@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pqc_mav_cli import drones_file
+from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_common.local_socket import Control, chosen, folders
 
 drones_app = typer.Typer(
     no_args_is_help=True,
-    help="List, add and remove drones of a ground station that runs on this machine; the others notice nothing.",
+    help="List, add and remove drones, or end sessions, of a ground station that runs on this machine; the others notice nothing.",
 )
 
 DroneId = Annotated[str, typer.Argument(help="The drone, by its id.")]
+NoSave = Annotated[bool, typer.Option("--no-save", help="Until the next restart: leave the configuration file alone.")]
 Socket = Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")]
 
 
@@ -39,30 +43,77 @@ def add(
         list[str] | None,
         typer.Option(help="Instead of both: one of several applications, e.g. udp-listen:127.0.0.1:14560; repeat it."),
     ] = None,
+    no_save: NoSave = False,
     socket: Socket = "",
 ) -> None:
     """Add a drone whose key is in the gcs' key folder already ('pqcmav keys init', 'pqcmav keys list').
 
-    It lasts until the engine is restarted: add the drone to the configuration too.
+    It is written into the configuration file that the ground station reads, whose comments stay.
     """
     settings: dict[str, Any] = {"plain_bind": plain_bind, "plain_peer": plain_peer, "plain_endpoints": endpoint}
     given = {key: value for key, value in settings.items() if value}
     with _gcs(socket) as control:
-        control.ask("drones", action="add", drone=drone, settings=given)
-        port = next(each["plain_port"] for each in control.ask("drones")["drones"] if each["drone_id"] == drone)
+        port, saved = add_drone(control, drone, given, save=not no_save)
     where = f", plaintext on UDP port {port}" if port else ""
-    print(f"added {drone}{where}; it lasts until a restart: add it to the configuration, too")
+    print(f"added {drone}{where}{_lasting(saved)}")
 
 
 @drones_app.command()
-def remove(drone: DroneId, socket: Socket = "") -> None:
+def remove(drone: DroneId, no_save: NoSave = False, socket: Socket = "") -> None:
     """Remove a drone: its session ends, its ports are free, and it is refused. Its keys stay in the key folder.
 
-    It lasts until the engine is restarted: remove the drone from the configuration too.
+    It goes from the configuration file that the ground station reads, too.
     """
     with _gcs(socket) as control:
+        file = None if no_save else _file(control)
         control.ask("drones", action="remove", drone=drone)
-    print(f"removed {drone}; it lasts until a restart: remove it from the configuration, too")
+        if file is not None:
+            drones_file.save(file, drone, None)
+    print(f"removed {drone}{_lasting(file)}")
+
+
+@drones_app.command()
+def end(drone: DroneId, socket: Socket = "") -> None:
+    """End a drone's session at once, and let it in with the key of now alone.
+
+    The keys are read again first: after 'pqcmav keys rotate' whoever has the old key is out, with or without a session.
+    """
+    with _gcs(socket) as control:
+        control.ask("drones", action="end", drone=drone)
+    print(f"ended the session of {drone}; it is let in again with the key of now")
+
+
+def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save: bool) -> tuple[int, Path | None]:
+    """Adds a drone to a running gcs and to its configuration file.
+
+    Returns the UDP port of its plaintext (0: none), and the file, or None where there is none. Raises CliError, and
+    ControlError for what the engine refuses; all that can be found out beforehand is, and then nothing has changed.
+    """
+    file = _file(control) if save else None
+    control.ask("drones", action="add", drone=drone, settings=dict(settings))
+    if file is not None:
+        drones_file.save(file, drone, settings)
+        # The engine learns that the file names it: without its line there, the next reload removes it.
+        if drone in control.ask("reload", dry_run=True)["drones"].get("kept", []):
+            note(
+                f"warning: {file} has {drone} now, but the ground station has its drones from its command line, which "
+                "goes before the file. Change it there."
+            )
+    port = next(each["plain_port"] for each in control.ask("drones")["drones"] if each["drone_id"] == drone)
+    return int(port), file
+
+
+def _file(control: Control) -> Path | None:
+    files = control.ask("drones").get("files", [])
+    if not files:
+        return None
+    file = drones_file.choose(files)
+    drones_file.check_writable(file)
+    return file
+
+
+def _lasting(saved: Path | None) -> str:
+    return f"; saved in {saved}" if saved else "; it lasts until a restart of the ground station"
 
 
 @contextmanager

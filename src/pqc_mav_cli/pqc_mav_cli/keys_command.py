@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ import typer
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.wording import counted
+from pqc_mav_common.local_socket import ControlError, chosen
 
 DEFAULT_ROOT = Path("~/.pqcmav/keys")
 
@@ -133,12 +135,27 @@ def rotate(
         typer.Option(help="With gcs: signature algorithm (token, e.g. mldsa65); may be repeated. Default: all it has."),
     ] = None,
     gcs_id: GcsId = "gcs",
+    now: Annotated[
+        bool,
+        typer.Option(
+            "--now",
+            help="Of a drone, with the ground station on this machine: the old key and the session end at once.",
+        ),
+    ] = False,
+    socket: Annotated[
+        str, typer.Option(help="With --now: control socket of the ground station, if not in its usual folder.")
+    ] = "",
 ) -> None:
-    """Replace keys by new ones. Until both ends have them and have read them again, they go on with the old."""
+    """Replace keys by new ones. Until both ends have them and have read them again, they go on with the old.
+
+    With --now the ground station reads its keys at once and ends the drone's session: docs/keys.md, a stolen PSK.
+    """
     from pqc_mav_cli import key_changes
 
     root = _existing(root)
     if who == key_changes.GCS:
+        if now:
+            raise CliError("--now is for a drone's key: 'pqcmav keys rotate DRONE --now'.", ExitCode.USAGE)
         made = key_changes.rotate_gcs(root, sig or [], gcs_id)
         note(
             f"{counted(len(made), 'new signing key pair')} of the gcs ({', '.join(made)}). Now bring every drone its "
@@ -150,11 +167,37 @@ def rotate(
         raise CliError("--sig is for the ground station's keys: 'pqcmav keys rotate gcs'.", ExitCode.USAGE)
     made = key_changes.rotate_drone(root, who, gcs_id)
     pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
+    if now:
+        _end_session(who, root, socket)
+        note(
+            f"{who} has a new PSK{pairs}, its session has ended, and the old key opens nothing any more. Now bring the "
+            f"drone its share ('pqcmav keys export-drone {who} TARGET') and call 'pqcmav reload' there."
+        )
+        return
     note(
         f"{who} has a new PSK{pairs}. Now bring the drone its share ('pqcmav keys export-drone {who} TARGET'), the "
         f"ground station its folder ({', '.join(map(str, key_changes.grounds(root)))}) unless it is this one, and call "
         "'pqcmav reload' at both, or restart them."
     )
+
+
+def _end_session(drone: str, root: Path, socket: str) -> None:
+    """Has the ground station of this machine read its keys and end the session. Raises CliError where that is no use."""
+    there = (
+        f"{drone} has a new PSK in {root}, but its session goes on and the old key still counts: {{}}. Bring the ground "
+        f"station its folder, and call 'pqcmav drones end {drone}' there."
+    )
+    with chosen(os.environ, path=socket, role="gcs") as control:
+        if control is None:
+            raise CliError(there.format("no ground station runs on this machine"))
+        try:
+            renewed = control.ask("drones", action="end", drone=drone)["renewed"]
+        except OSError as error:
+            raise CliError(there.format(f"no answer from {control.place.path} ({error})")) from None
+        except ControlError as error:
+            raise CliError(there.format(f"the ground station refused: {error}")) from None
+    if drone not in renewed:
+        raise CliError(there.format(f"the ground station of this machine reads its keys elsewhere than in {root}"))
 
 
 @keys_app.command()

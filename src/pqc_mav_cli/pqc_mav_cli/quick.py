@@ -15,7 +15,7 @@ from pqc_mav_cli.errors import CliError
 # Options with a value have a text or a number as their default, flags have False.
 _STATUS: Mapping[str, Any] = {"once": False, "json": False, "socket": ""}
 _REKEY: Mapping[str, Any] = {
-    **dict.fromkeys(("on", "suite", "drone", "socket"), ""),
+    **dict.fromkeys(("on", "suite", "drone", "socket", "pin-for"), ""),
     "reason": "requested on the command line",
     "timeout": 60.0,
 }
@@ -72,6 +72,10 @@ def rekey(values: Mapping[str, Any]) -> int | None:
     """Asks the engine that is meant, where it is on this machine."""
     if values["on"] not in ("", "drone", "gcs"):
         return None
+    try:
+        pin = {"pin_for_s": float(values["pin-for"])} if values["pin-for"] else {}
+    except ValueError:
+        return None
     from pqc_mav_cli.wording import outcome
     from pqc_mav_common.local_socket import chosen
 
@@ -83,8 +87,8 @@ def rekey(values: Mapping[str, Any]) -> int | None:
             return None
         asked = {name: values[name] for name in ("suite", "reason", "drone", "kind") if name in values}
         try:
-            answer = control.ask("rekey", **asked, timeout_s=values["timeout"])
+            answer = control.ask("rekey", **asked, **pin, timeout_s=values["timeout"])
         except OSError as error:
             raise CliError(f"No answer from {control.place.path}: {error}") from None
-    print(outcome(answer["suite"], answer["epoch"], answer["rekey_ms"]))
+    print(outcome(answer["suite"], answer["epoch"], answer["rekey_ms"], answer.get("pin_for_s", 0.0)))
     return 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from pqc_mav_cli import quick
 from pqc_mav_cli.errors import CliError, engine_errors
 from pqc_mav_cli.wording import outcome
 from pqc_mav_common.local_socket import nothing_here
+
+
+PIN_USUAL_S = 600.0  # of a suite that is asked for by name, as through the control socket
 
 
 class End(str, Enum):
@@ -33,6 +36,15 @@ def rekey(
         bool,
         typer.Option("--ratchet", help="Fresh keys in two small messages, for the current suite; see docs/rekey.md."),
     ] = False,
+    pin_for: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=604800.0,
+            help="For how many seconds the drone's policy keeps the suite; 0 = as long as it likes. Default: 600 with "
+            "--suite, else 0.",
+        ),
+    ] = None,
     reason: Annotated[str, typer.Option(help="Reason, for logs and reports.")] = "requested on the command line",
     drone: Annotated[str, typer.Option(help="Which drone, if there are several.")] = "",
     namespace: Annotated[str, typer.Option(help="ROS namespace of the proxy. Default: the name of the end.")] = "",
@@ -46,21 +58,24 @@ def rekey(
     """
     kind = "ratchet" if ratchet else ""
     if not (ros or namespace):
-        asked = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone, "kind": kind}
-        if quick.rekey({**asked, "timeout": timeout, "socket": socket}) is not None:
+        here = {"on": on.value if on else "", "suite": suite, "reason": reason, "drone": drone, "kind": kind}
+        pin = "" if pin_for is None else str(pin_for)
+        if quick.rekey({**here, "timeout": timeout, "socket": socket, "pin-for": pin}) is not None:
             return
         raise nothing_here(os.environ)
-    _by_ros(namespace or (on or End.drone).value, suite, reason, drone, timeout, kind)
+    asked: dict[str, Any] = {"suite": suite, "reason": reason, "drone_id": drone, "kind": kind}
+    asked["pin_for_s"] = (PIN_USUAL_S if suite else 0.0) if pin_for is None else pin_for
+    _by_ros(namespace or (on or End.drone).value, asked, timeout)
 
 
-def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float, kind: str) -> None:
+def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
     from pqc_mav_cli.ros_session import reachable, ros_node
 
-    if suite:
+    if asked["suite"]:
         import pqc_mav_tunnel
 
         with engine_errors():
-            suite = pqc_mav_tunnel.find_suite(suite).id
+            asked["suite"] = pqc_mav_tunnel.find_suite(asked["suite"]).id
     service = f"/{namespace.strip('/')}/pqc_proxy/rekey"
     with ros_node("pqcmav_rekey") as node:
         from pqc_mav_interfaces.srv import Rekey
@@ -68,7 +83,7 @@ def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float,
         client = node.create_client(Rekey, service)
         if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
             raise CliError(f"No service {service} ({reachable(os.environ)}); is the proxy running?")
-        future = client.call_async(Rekey.Request(suite=suite, reason=reason, drone_id=drone, kind=kind))
+        future = client.call_async(Rekey.Request(**asked))
         deadline = time.monotonic() + timeout
         while not future.done():
             if time.monotonic() > deadline:
@@ -77,4 +92,4 @@ def _by_ros(namespace: str, suite: str, reason: str, drone: str, timeout: float,
         answer = future.result()
     if not answer.ok:
         raise CliError(answer.message)
-    print(outcome(answer.suite, answer.epoch, answer.rekey_ms))
+    print(outcome(answer.suite, answer.epoch, answer.rekey_ms, answer.pin_for_s))

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -17,14 +18,15 @@ from pqc_mav_common.local_socket import chosen, folders
 def reload(
     on: Annotated[End | None, typer.Option(help="Which end, if this machine has both.")] = None,
     drone: Annotated[str, typer.Option(help="Which drone's engine, if this machine has several.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would change.")] = False,
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
 ) -> None:
     """Read configuration and keys again.
 
     Drones that were added or removed, and where plaintext goes, count at once; other settings need a restart and are
-    named. A renewed key counts from the next handshake on, the session goes on; a drone whose key is gone is shut out.
-    Other drones notice nothing. A proxy reads the parameter files that it was started with; one without any reads the
-    keys alone, and says so.
+    named. A drone that was added at run time and is in no file stays. A renewed key counts from the next handshake on,
+    the session goes on; a drone whose key is gone is shut out. Other drones notice nothing. A proxy reads the parameter
+    files that it was started with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
     with chosen(os.environ, path=socket, role=role, drone=drone) as control:
@@ -32,18 +34,27 @@ def reload(
             where = " or ".join(str(folder) for folder in folders(os.environ))
             raise CliError(f"No such engine has a control socket in {where}; is it running on this machine?")
         try:
-            changes = control.ask("reload")
+            changes = control.ask("reload", **({"dry_run": True} if dry_run else {}))
         except OSError as error:
             raise CliError(f"No answer from {control.place.path}: {error}") from None
-    drones, configuration = changes.pop("drones", {}), changes.pop("configuration", True)
-    said = [(f"{what} keys" if what == "signing" else f"{what} key of", names) for what, names in changes.items()]
-    said += [
-        ("only a restart takes" if what == "restart" else f"{what} drone", names) for what, names in drones.items()
+    said = _said(changes, changes.get("drones", {}), dry_run)
+    for line in said or ["nothing would change" if dry_run else "nothing has changed"]:
+        print(line)
+    if not changes.get("configuration", True):
+        note("This engine was started without a configuration file: only the keys are read again.")
+
+
+def _said(keys: Mapping[str, Any], drones: Mapping[str, Any], dry_run: bool) -> list[str]:
+    """A line for each kind of change, with the drones or keys that it is about."""
+    would = "would be " if dry_run else ""
+    lines = [
+        (f"{would}added", drones.get("added")),
+        (f"{would}removed, and their sessions ended", drones.get("removed")),
+        (f"{would}changed", drones.get("changed")),
+        ("stay, though no file names them (added at run time)", drones.get("kept")),
+        ("only a restart takes", drones.get("restart")),
+        (f"key {would}renewed", keys.get("renewed")),
+        (f"without a key now, and {would}shut out", keys.get("removed")),
+        (f"signing keys {would}changed", keys.get("signing")),
     ]
-    for what, names in said:
-        if names:
-            print(f"{what}: {', '.join(names)}")
-    if not any(names for _, names in said):
-        print("nothing has changed")
-    if not configuration:
-        note("This engine was started without a configuration file: only the keys were read again.")
+    return [f"{what}: {', '.join(names)}" for what, names in lines if names]

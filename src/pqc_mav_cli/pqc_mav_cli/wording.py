@@ -14,9 +14,15 @@ def both_names(suite: str) -> str:
     return suite if code == suite else f"{code} ({suite})"
 
 
-def outcome(suite: str, epoch: int, rekey_ms: float) -> str:
-    """Of a rekey that worked."""
-    return f"{both_names(suite)}, epoch {epoch}, after {rekey_ms:.1f} ms"
+def outcome(suite: str, epoch: int, rekey_ms: float, pin_for_s: float = 0.0) -> str:
+    """Of a rekey that worked, and for how long its suite stays."""
+    done = f"{both_names(suite)}, epoch {epoch}, after {rekey_ms:.1f} ms"
+    if pin_for_s <= 0:
+        return done
+    return (
+        f"{done}\nA policy on the drone keeps this suite for {pin_for_s:.0f} s. For longer: --pin-for SECONDS; for good: "
+        f"'suite: {short_code(suite)}' in the drone's configuration."
+    )
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -24,6 +24,7 @@ LEAVES = [
     ["drones", "list"],
     ["drones", "add"],
     ["drones", "remove"],
+    ["drones", "end"],
     ["doctor"],
     ["demo"],
     ["detect", "record"],

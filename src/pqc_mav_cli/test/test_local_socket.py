@@ -15,9 +15,12 @@ from typing import Any
 
 import pqc_mav_tunnel
 import pytest
+import yaml
 from commands import COMMAND, Running, pqcmav, refused
 
 from pqc_mav_cli import quick
+from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.testing import until
 
 GROUP = 47_124  # nobody's
 REPETITIONS = 5
@@ -143,6 +146,58 @@ def test_reload_tells_what_changed(one: Engines) -> None:
     assert "is it running" in refused(1, "reload", "--drone", "d2")
 
 
+@pytest.fixture
+def filed(keys: Path, folder: Path) -> Iterator[Engines]:
+    """A gcs of d1 that reads `folder`/gcs.yaml, and both drones, of which it knows one."""
+    file = folder / "gcs.yaml"
+    common = f"keys: {keys / 'gcs'}\nbind: 127.0.0.1\ndata_port: {free_port()}\nkey_pool_depth: 0\n"
+    file.write_text(f"role: gcs\n{common}drones: [d1]  # ours\n")
+
+    def read() -> dict[str, Any]:
+        return dict(yaml.safe_load(file.read_text()))
+
+    engines = Engines.__new__(Engines)
+    engines.all = [Engines.start(read())]
+    engines.all[0].set_config_source(read, None, [str(file)])
+    for drone in ("d1", "d2"):
+        values = {"role": "drone", "keys": str(keys / "drones" / drone), "drone_id": drone, "peer": "127.0.0.1"}
+        ports = {"data_port": read()["data_port"], "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
+        engines.all.append(Engines.start({"bind": "127.0.0.1", "reconnect_after_s": 1.5, **values, **ports}))
+    yield engines
+    engines.stop()
+
+
+def test_a_reload_leaves_who_was_added_at_run_time(filed: Engines, folder: Path) -> None:
+    file, gcs = folder / "gcs.yaml", filed.all[0]
+    before = file.read_text()
+
+    def session() -> str:
+        until(lambda: [each["state"] for each in gcs.status()] == ["UP", "UP"], "both up", 60)
+        return str(gcs.status()[1]["session_id"])
+
+    assert "until a restart" in pqcmav("drones", "add", "d2", "--no-save").stdout
+    lives = session()
+    for arguments in (["reload", "--on", "gcs", "--dry-run"], ["reload", "--on", "gcs"]):
+        assert pqcmav(*arguments).stdout == "stay, though no file names them (added at run time): d2\n"
+    assert session() == lives and file.read_text() == before
+    assert pqcmav("drones", "remove", "d2", "--no-save").returncode == 0
+
+    assert f"saved in {file}" in pqcmav("drones", "add", "d2", "--plain-peer", "127.0.0.1:9").stdout
+    assert file.read_text().endswith('drones: [d1, "d2"]  # ours\ndrone:\n  "d2":\n    plain_peer: "127.0.0.1:9"\n')
+    lives = session()
+    assert pqcmav("reload", "--on", "gcs").stdout == "nothing has changed\n"
+    file.write_text(before)  # by hand: the file named it once, so its word counts
+    assert pqcmav("reload", "--on", "gcs", "--dry-run").stdout == "would be removed, and their sessions ended: d2\n"
+    assert session() == lives
+    assert pqcmav("reload", "--on", "gcs").stdout == "removed, and their sessions ended: d2\n"
+    assert gcs.status()[0]["state"] == "UP" and len(gcs.status()) == 1
+
+    pqcmav("drones", "add", "d2")
+    assert f"saved in {file}" in pqcmav("drones", "remove", "d2").stdout and file.read_text() == before
+    file.unlink()
+    assert "--no-save" in refused(2, "drones", "add", "d2") and len(gcs.status()) == 1, "refused before it is added"
+
+
 def test_drones_come_and_go(one: Engines) -> None:
     before = pqcmav("drones", "list").stdout.splitlines()
     assert [line.split()[0] for line in before] == ["d1", "d2"]
@@ -155,7 +210,7 @@ def test_drones_come_and_go(one: Engines) -> None:
     added = pqcmav(
         "drones", "add", "d2", "--endpoint", "udp-listen:127.0.0.1:0", "--endpoint", "tcp-listen:127.0.0.1:0"
     )
-    assert added.returncode == 0 and "configuration" in added.stdout, added.stderr
+    assert added.returncode == 0 and "until a restart" in added.stdout, added.stderr
     assert len(one.all[0].stats()[1]["endpoints"]) == 2
     assert one.all[1].status()[0]["state"] == "UP"
     gcs_down = one.all[0]

@@ -7,6 +7,7 @@ nothing, not at all. Checking here first costs a few milliseconds at start.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -75,9 +76,9 @@ def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def names_files(arguments: Sequence[str]) -> bool:
-    """Whether a ROS command line names a parameter file."""
-    return "--params-file" in arguments[:-1]
+def named_files(arguments: Sequence[str]) -> list[str]:
+    """Absolute paths of the parameter files that a ROS command line names."""
+    return [os.path.abspath(path) for flag, path in pairwise(arguments) if flag == "--params-file"]
 
 
 def given_by(arguments: Sequence[str], namespace: str, node: str) -> dict[str, Any]:

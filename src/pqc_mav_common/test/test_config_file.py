@@ -100,7 +100,8 @@ def test_a_command_line_is_read_again_as_ros_reads_it(tmp_path: Path) -> None:
     second.write_text("/space/a: {ros__parameters: {z: new, deep: {er: true}}}\n")
     line = ["program", "--ros-args", "--params-file", str(first), "-p", "x:=2", "-p", "b:y:=[]", "-p", "a:w:=0.5"]
     line += ["--params-file", str(second), "--param", 'drones:=["d1", "d2"]', "-r", "__ns:=/space"]
-    assert config_file.names_files(line) and not config_file.names_files(["program", "-p", "x:=1"])
+    assert config_file.named_files(line) == [str(first), str(second)]
+    assert not config_file.named_files(["program", "-p", "x:=1"])
     expected = {"x": 2, "y": ["p", "q"], "z": "new", "deep.er": True, "w": 0.5, "drones": ["d1", "d2"]}
     assert config_file.given_by(line, "/space", "a") == expected
     first.write_text("/**: {a: {ros__parameters: {x: 3, v: 4}}}")

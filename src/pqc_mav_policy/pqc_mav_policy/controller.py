@@ -83,10 +83,12 @@ class Controller:
         self._outcomes.clear()
         seen = senses.usable(inputs, self._parameters)
         decision, self._state = self.strategy.decide(seen, self._state, now)
-        # Mode manual has its own memory, so that it is up to date when the mode changes.
+        # What an operator pins has its own memory, so that it is up to date when the mode changes.
         self._memory = memories.observe(seen, self._memory, self._parameters, now)
         if self.mode == "manual":
             decision = self._manual(seen, now)
+        elif seen.session.pinned_suite in self.ladder.catalogue:
+            decision = pinned.decide(self._situation(seen, now), seen.session.pinned_suite, seen.session.pin_for_s)
         until_s = self._memory.cooldown_until_s(self._parameters.cooldown_s)
         inputs = replace(inputs, session=replace(inputs.session, cooldown_until_s=until_s))
         lacking = senses.lacking(seen)
@@ -154,5 +156,7 @@ class Controller:
     def _manual(self, inputs: DecisionInput, now: float) -> Decision:
         if not self.pin and inputs.session.suite:
             self.pin = inputs.session.suite
-        situation = Situation(inputs, self._memory, self._parameters, self.ladder, now)
-        return pinned.decide(situation, self.pin or situation.current)
+        return pinned.decide(self._situation(inputs, now), self.pin or inputs.session.suite)
+
+    def _situation(self, inputs: DecisionInput, now: float) -> Situation:
+        return Situation(inputs, self._memory, self._parameters, self.ladder, now)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 # Longest time that a stop waits for the pump thread; the engine wakes that thread for every event.
@@ -22,11 +22,12 @@ class EngineHost:
         make_engine: Callable[[Mapping[str, Any]], Any],
         config: Mapping[str, Any],
         on_events: Callable[[list[dict[str, Any]]], None],
-        source: tuple[Callable[[], Mapping[str, Any]], Callable[[], None]] | None = None,
+        source: tuple[Callable[[], Mapping[str, Any]], Callable[[], None], Sequence[str]] | None = None,
     ) -> None:
         """Validates the configuration and reads the keys. Raises the engine's TunnelError.
 
-        `source` is what reads the configuration again, and what is told that the engine has taken it.
+        `source` is what reads the configuration again, what is told that the engine has taken it, and the
+        files it comes from.
         """
         self.engine = make_engine(config)
         self._sourced = source is not None

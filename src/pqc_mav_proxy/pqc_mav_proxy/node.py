@@ -163,7 +163,8 @@ class PqcProxyNode(ManagedNode):
 
     def set_up(self) -> None:
         """Checks the configuration and reads the keys."""
-        source = (self._read_again, self._taken) if config_file.names_files(self._command_line) else None
+        files = config_file.named_files(self._command_line)
+        source = (self._read_again, self._taken, files) if files else None
         self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events, source)
 
     def begin(self) -> None:

@@ -118,7 +118,8 @@ class RekeyServer:
                 response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
                 return response
             drone = request.drone_id or drones[0]
-            result = engine.request_rekey(drone, suite=request.suite, reason=request.reason, kind=request.kind)
+            asked = {"suite": request.suite, "reason": request.reason, "kind": request.kind}
+            result = engine.request_rekey(drone, **asked, pin_for_s=float(request.pin_for_s))
         except pqc_mav_tunnel.TunnelError as error:
             response.message = one_line(error)
             return response
@@ -128,6 +129,7 @@ class RekeyServer:
         response.suite = in_use["suite"]
         response.epoch = int(in_use["epoch"])
         response.rekey_ms = float(result["rekey_ms"])
+        response.pin_for_s = float(result["pin_for_s"])
         response.message = one_line(result["message"])
         return response
 

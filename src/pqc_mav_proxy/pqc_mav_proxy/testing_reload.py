@@ -140,11 +140,14 @@ def drones_come_and_go(made: Scene, onlooker: Onlooker) -> None:
 
 
 def drones_by_command(made: Scene, onlooker: Onlooker) -> None:
-    """As `pqcmav drones add` and `remove` do; they last until the file is read again."""
+    """As `pqcmav drones add` and `remove` do; who is added stays when the file is read again."""
     session = made.session()
+    assert made.ask("drones")["files"] == [str(made.file)]
     assert made.ask("drones", action="add", drone="d3", settings={"plain_bind": f"{HOST}:0"})["added"] == ["d3"]
     made.fly("d3")
     until(lambda: set(latched(onlooker, made.node)) == {"d1", "d3"}, "d3 among the statuses")
+    for changes in (made.ask("reload", dry_run=True), made.ask("reload")):
+        assert (changes["drones"]["kept"], changes["drones"]["removed"]) == (["d3"], []), changes
     with pytest.raises(ControlError, match="already"):
         made.ask("drones", action="add", drone="d3")
     assert made.ask("drones", action="remove", drone="d3")["removed"] == ["d3"]

@@ -8,7 +8,6 @@
 #include <rcutils/types/string_array.h>
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -106,9 +105,11 @@ std::vector<std::string> own_arguments() {
   return out;
 }
 
-bool names_files(const std::vector<std::string>& arguments) {
-  return !arguments.empty() &&
-         std::find(arguments.begin(), arguments.end() - 1, "--params-file") != arguments.end() - 1;
+std::vector<std::string> named_files(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
+    if (arguments[i] == "--params-file") out.push_back(std::filesystem::absolute(arguments[i + 1]).string());
+  return out;
 }
 
 std::vector<rclcpp::Parameter> given_by(const std::vector<std::string>& arguments, const std::string& full_name) {

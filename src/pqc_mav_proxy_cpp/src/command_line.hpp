@@ -15,8 +15,8 @@ void check_parameter_files(const std::vector<std::string>& arguments);
 /// The command line of this process.
 std::vector<std::string> own_arguments();
 
-/// Whether a ROS command line names a parameter file.
-bool names_files(const std::vector<std::string>& arguments);
+/// Absolute paths of the parameter files that a ROS command line names.
+std::vector<std::string> named_files(const std::vector<std::string>& arguments);
 
 /// What the files and the `-p` of a ROS command line give a node as the files are now. Throws Failure for a file that is
 /// not good.

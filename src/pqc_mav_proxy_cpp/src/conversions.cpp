@@ -106,6 +106,8 @@ msg::TunnelStatus status_message(const pqcmav::LinkStatus& status, const std::st
   out.ratchets = status.ratchets;
   out.ratchet_for_s = static_cast<float>(status.ratchet_for_s);
   out.blacklisted_suites = status.blacklisted_suites;
+  out.pinned_suite = status.pinned_suite;
+  out.pin_for_s = static_cast<float>(status.pin_for_s);
   return out;
 }
 

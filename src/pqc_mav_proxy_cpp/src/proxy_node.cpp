@@ -258,8 +258,8 @@ ProxyNode::Result ProxyNode::on_shutdown(const State& state) {
 void ProxyNode::make_host() {
   if (asked_.unfit) throw *asked_.unfit;
   auto made = std::make_unique<EngineHost>(asked_.config);
-  if (names_files(own_arguments()))
-    made->engine()->set_config_source([this] { return read_again(); }, [this] { taken(); });
+  if (auto files = named_files(own_arguments()); !files.empty())
+    made->engine()->set_config_source([this] { return read_again(); }, [this] { taken(); }, std::move(files));
   const std::lock_guard lock(mutex_);
   host_ = std::move(made);
 }

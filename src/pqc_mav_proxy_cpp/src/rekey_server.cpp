@@ -197,11 +197,13 @@ Answer RekeyServer::serve(const Request& request) {
       return out;
     }
     const auto drone = request.drone_id.empty() ? statuses.front().drone_id : request.drone_id;
-    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest, request.kind);
+    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest, request.kind,
+                                               static_cast<double>(request.pin_for_s));
     out.ok = outcome.ok;
     out.suite = outcome.suite;
     out.epoch = outcome.epoch;
     out.rekey_ms = static_cast<float>(outcome.duration_ms);
+    out.pin_for_s = static_cast<float>(outcome.pin_for_s);
     out.message = one_line(outcome.message);
     if (out.ok) return out;
     // After a refusal the tunnel goes on as it is: the fields say what is in use, not what was asked for.

@@ -117,6 +117,7 @@ struct ToDict {
     return named("ROLE", "role", static_cast<std::uint8_t>(c.role), "term", c.term);
   }
   py::tuple operator()(const TermTold& c) const { return named("TERM", "term", c.term); }
+  py::tuple operator()(const Pin& c) const { return named("PIN", "request_id", c.request_id, "for_s", c.for_s); }
   py::tuple operator()(const Got& c) const { return named("GOT", "type", c.type, "check", to_bytes(c.check)); }
 
  private:
@@ -203,6 +204,8 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = TermTold{field<std::uint32_t>(f, "term")};
   } else if (name == "GOT") {
     control = Got{field<u8>(f, "type"), field_bytes<4>(f, "check")};
+  } else if (name == "PIN") {
+    control = Pin{field<u32>(f, "request_id"), field<u32>(f, "for_s")};
   } else {
     throw TunnelError(Errc::config_invalid, "Unknown control message '" + name + "'.");
   }

@@ -121,6 +121,8 @@ py::dict status_dict(const LinkStatus& s) {
   for (const auto& each : s.stations) stations.append(each.gcs_id + " " + each.role + " " + each.address);
   out["stations"] = stations;
   out["blacklisted_suites"] = s.blacklisted_suites;
+  out["pinned_suite"] = s.pinned_suite;
+  out["pin_for_s"] = s.pin_for_s;
   return out;
 }
 
@@ -211,6 +213,7 @@ py::dict drone_changes_dict(const DroneChanges& changes) {
   out["removed"] = changes.removed;
   out["changed"] = changes.changed;
   out["restart"] = changes.restart;
+  out["kept"] = changes.kept;
   return out;
 }
 
@@ -257,7 +260,8 @@ class Callback {
   std::shared_ptr<py::object> function_;
 };
 
-void set_config_source(Engine& engine, const py::object& read, const py::object& taken) {
+void set_config_source(Engine& engine, const py::object& read, const py::object& taken,
+                       std::vector<std::string> files) {
   if (read.is_none()) return engine.set_config_source({});
   std::function<void()> then;
   if (!taken.is_none()) then = [done = Callback(taken)] { done.call([](const py::object&) {}); };
@@ -265,7 +269,7 @@ void set_config_source(Engine& engine, const py::object& read, const py::object&
       [source = Callback(read)] {
         return EngineConfig::from_flat(source.call([](const py::object& config) { return to_flat_config(config); }));
       },
-      std::move(then));
+      std::move(then), std::move(files));
 }
 
 /// An infinite wait is a year: what a clock's arithmetic holds.
@@ -346,11 +350,11 @@ void bind_engine(py::module_& module) {
       .def(
           "request_rekey",
           [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason,
-             double timeout_s, const std::string& kind) {
+             double timeout_s, const std::string& kind, double pin_for_s) {
             RekeyOutcome outcome;
             {
               py::gil_scoped_release release;
-              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind);
+              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind, pin_for_s);
             }
             py::dict out;
             out["ok"] = outcome.ok;
@@ -358,10 +362,11 @@ void bind_engine(py::module_& module) {
             out["epoch"] = outcome.epoch;
             out["rekey_ms"] = outcome.duration_ms;
             out["message"] = outcome.message;
+            out["pin_for_s"] = outcome.pin_for_s;
             return out;
           },
           py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0,
-          py::arg("kind") = "")
+          py::arg("kind") = "", py::arg("pin_for_s") = 0.0)
       .def("reload_keys",
            [](Engine& engine) {
              KeyChanges changes;
@@ -371,19 +376,22 @@ void bind_engine(py::module_& module) {
              }
              return key_changes_dict(changes);
            })
-      .def("set_config_source", &set_config_source, py::arg("read"), py::arg("taken") = py::none())
-      .def("reload",
-           [](Engine& engine) {
-             ReloadOutcome outcome;
-             {
-               py::gil_scoped_release release;
-               outcome = engine.reload();
-             }
-             auto out = key_changes_dict(outcome.keys);
-             out["configuration"] = outcome.configuration;
-             out["drones"] = drone_changes_dict(outcome.drones);
-             return out;
-           })
+      .def("set_config_source", &set_config_source, py::arg("read"), py::arg("taken") = py::none(),
+           py::arg("files") = std::vector<std::string>{})
+      .def(
+          "reload",
+          [](Engine& engine, bool dry_run) {
+            ReloadOutcome outcome;
+            {
+              py::gil_scoped_release release;
+              outcome = engine.reload(dry_run);
+            }
+            auto out = key_changes_dict(outcome.keys);
+            out["configuration"] = outcome.configuration;
+            out["drones"] = drone_changes_dict(outcome.drones);
+            return out;
+          },
+          py::arg("dry_run") = false)
       .def(
           "reconfigure",
           [](Engine& engine, const py::object& config) {
@@ -402,6 +410,17 @@ void bind_engine(py::module_& module) {
           "remove_drone",
           [](Engine& engine, const std::string& drone_id) {
             return drone_changes(engine, [&](Engine& each) { return each.remove_drone(drone_id); });
+          },
+          py::arg("drone_id"))
+      .def(
+          "end_session",
+          [](Engine& engine, const std::string& drone_id) {
+            KeyChanges changes;
+            {
+              py::gil_scoped_release release;
+              changes = engine.end_session(drone_id);
+            }
+            return key_changes_dict(changes);
           },
           py::arg("drone_id"))
       .def("control_socket", &Engine::control_socket)

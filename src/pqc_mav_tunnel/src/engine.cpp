@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "clock.hpp"
 #include "console/console.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
 
+constexpr const char* kOfTheGcs = "A drone's engine serves that drone alone; ask the gcs' engine.";
+
 /// Where there are several: the active one of a drone; a gcs is its own.
 std::string station_of(const LinkStatus& link, const EngineConfig& config) {
   if (config.role == Role::gcs) return link.role.empty() ? std::string{} : config.gcs_id;
@@ -36,7 +39,7 @@ void add_drops(NamedCounters& out, const Drops& drops) {
 
 std::vector<std::string> drones_in(const EngineConfig& config, const FlatConfig& values) {
   if (config.role != Role::gcs)
-    throw TunnelError(Errc::config_invalid, "A drone's engine serves that drone alone; ask the gcs' engine.");
+    throw TunnelError(Errc::config_invalid, kOfTheGcs);
   return std::get<std::vector<std::string>>(values.at("drones"));
 }
 
@@ -90,6 +93,7 @@ class Engine::Impl {
  public:
   explicit Impl(EngineConfig given)
       : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+    for (const auto& entry : shown.drones) named.insert(entry.id);
     if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
     if (config.role == Role::drone)
       drone = std::make_unique<DroneControl>(shown, events);
@@ -164,6 +168,26 @@ class Engine::Impl {
     return drone ? std::shared_ptr<const LinkLedger>(std::shared_ptr<void>(), &drone->ledger()) : gcs->ledger(i);
   }
 
+  /// What was read, with the drones that were added while the engine runs and that no configuration has named so far.
+  std::pair<EngineConfig, std::vector<std::string>> with_kept(EngineConfig fresh) {
+    const std::lock_guard lock(config_mutex);
+    for (const auto& entry : fresh.drones) named.insert(entry.id);
+    std::vector<std::string> kept;
+    for (const auto& entry : shown.drones)
+      if (!named.contains(entry.id)) kept.push_back(entry.id);
+    if (kept.empty() || fresh.role != Role::gcs) return {std::move(fresh), {}};
+    auto values = fresh.given;
+    auto ids = std::get<std::vector<std::string>>(values.at("drones"));
+    for (const auto& id : kept) {
+      ids.push_back(id);
+      const auto prefix = "drone." + id + ".";
+      for (const auto& [key, value] : shown.given)
+        if (key.starts_with(prefix)) values[key] = value;
+    }
+    values["drones"] = std::move(ids);
+    return {EngineConfig::from_flat(values), std::move(kept)};
+  }
+
   [[nodiscard]] EngineConfig current_config() const {
     const std::lock_guard lock(config_mutex);
     return shown;
@@ -179,6 +203,8 @@ class Engine::Impl {
   EngineConfig shown;  // as now, whole; under config_mutex once the engine runs
   std::function<EngineConfig()> source;
   std::function<void()> source_taken;
+  std::vector<std::string> source_files;
+  std::set<std::string> named;  // drones that the configuration has named; under config_mutex
   EventJournal event_journal;
   EventQueue events;
   std::unique_ptr<DroneControl> drone;
@@ -223,7 +249,10 @@ std::vector<LinkStatus> Engine::status() const {
           1e9;
     if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
   });
-  if (impl_->drone) out.front().stations = impl_->drone->stations();
+  if (impl_->drone) {
+    out.front().stations = impl_->drone->stations();
+    impl_->drone->add_pin(out.front());
+  }
   for (auto& link : out) link.station = station_of(link, impl_->config);
   for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
   return out;
@@ -331,16 +360,19 @@ std::vector<BlacklistedSuite> Engine::blacklist() const {
 }
 
 RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                                   std::chrono::nanoseconds timeout, const std::string& kind) {
+                                   std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) {
   const bool ratchet = kind == to_string(HandshakeKind::ratchet);
   if (!ratchet && !kind.empty() && kind != to_string(HandshakeKind::rekey))
     return {false, suite, 0, 0, "The kind of rekey is '" + kind + "'; ask for 'rekey' or 'ratchet'."};
+  if (!(pin_for_s >= 0 && pin_for_s <= kPinMost))
+    return {false, suite, 0, 0, "A suite is pinned for 0 to 604800 s; 'suite' in the configuration is for longer."};
+  const auto pin_s = static_cast<std::uint32_t>(pin_for_s);
   std::vector<std::pair<std::string, std::size_t>> drones;
   impl_->plane().for_each_link([&](std::size_t i, const Link& link) { drones.emplace_back(link.id, i); });
   for (const auto& [id, i] : drones) {
     if (id != drone_id && !(drone_id.empty() && drones.size() == 1)) continue;
-    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout, ratchet)
-                        : impl_->gcs->request_rekey(i, suite, reason, timeout, ratchet);
+    return impl_->drone ? impl_->drone->request_rekey(suite, reason, timeout, ratchet, pin_s)
+                        : impl_->gcs->request_rekey(i, suite, reason, timeout, ratchet, pin_s);
   }
   return {false, suite, 0, 0, "There is no drone '" + drone_id + "' here."};
 }
@@ -357,9 +389,10 @@ std::vector<std::string> Engine::dangers() const {
   return impl_->dangers;
 }
 
-KeyChanges Engine::reload_keys() {
+KeyChanges Engine::reload_keys(bool dry_run) {
   (void)impl_->plane();
-  const auto changes = impl_->drone ? impl_->drone->reload_keys() : impl_->gcs->reload_keys();
+  const auto changes = impl_->drone ? impl_->drone->reload_keys(dry_run) : impl_->gcs->reload_keys(dry_run);
+  if (dry_run) return changes;
   const auto list = [](const char* what, const std::vector<std::string>& names) {
     std::string out;
     for (const auto& name : names) out += (out.empty() ? what : ", ") + name;
@@ -371,13 +404,34 @@ KeyChanges Engine::reload_keys() {
   return changes;
 }
 
-void Engine::set_config_source(std::function<EngineConfig()> read, std::function<void()> taken) {
+KeyChanges Engine::end_session(const std::string& drone_id) {
+  (void)impl_->plane();
+  if (!impl_->gcs) throw TunnelError(Errc::config_invalid, kOfTheGcs);
+  std::optional<std::size_t> place;
+  impl_->plane().for_each_link([&](std::size_t i, const Link& link) {
+    if (link.id == drone_id) place = i;
+  });
+  if (!place) throw TunnelError(Errc::config_invalid, "There is no drone '" + drone_id + "' here.");
+  auto changes = reload_keys();
+  impl_->gcs->end_session(*place);
+  impl_->events.log(LogLevel::info, drone_id, "The session was ended; the drone is let in by the key of now alone.");
+  return changes;
+}
+
+void Engine::set_config_source(std::function<EngineConfig()> read, std::function<void()> taken,
+                               std::vector<std::string> files) {
   const std::lock_guard lock(impl_->config_mutex);
   impl_->source = std::move(read);
   impl_->source_taken = std::move(taken);
+  impl_->source_files = std::move(files);
 }
 
-ReloadOutcome Engine::reload() {
+std::vector<std::string> Engine::config_files() const {
+  const std::lock_guard lock(impl_->config_mutex);
+  return impl_->source_files;
+}
+
+ReloadOutcome Engine::reload(bool dry_run) {
   const std::lock_guard one_at_a_time(impl_->reload_mutex);
   std::function<EngineConfig()> source;
   std::function<void()> taken;
@@ -389,14 +443,16 @@ ReloadOutcome Engine::reload() {
   ReloadOutcome out;
   if (source) {
     out.configuration = true;
-    out.drones = reconfigure(source());
-    if (taken) taken();
+    auto [fresh, kept] = impl_->with_kept(source());
+    out.drones = reconfigure(fresh, dry_run);
+    out.drones.kept = std::move(kept);
+    if (taken && !dry_run) taken();
   }
-  out.keys = reload_keys();
+  out.keys = reload_keys(dry_run);
   return out;
 }
 
-DroneChanges Engine::reconfigure(const EngineConfig& fresh) {
+DroneChanges Engine::reconfigure(const EngineConfig& fresh, bool dry_run) {
   const std::lock_guard one_at_a_time(impl_->change_mutex);
   auto& data = impl_->plane();
   if (!impl_->running) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
@@ -407,7 +463,7 @@ DroneChanges Engine::reconfigure(const EngineConfig& fresh) {
                       "was changed. Restart the engine to make it another one.");
   DroneChanges out;
   if (impl_->gcs) {
-    out = impl_->gcs->set_drones(fresh.drones);
+    out = impl_->gcs->set_drones(fresh.drones, dry_run);
   } else if (const auto before = plain_entry(shown), wanted = plain_entry(fresh);
              before.plain_bind != wanted.plain_bind || before.plain_peer != wanted.plain_peer ||
              before.plain_endpoints != wanted.plain_endpoints) {
@@ -415,10 +471,11 @@ DroneChanges Engine::reconfigure(const EngineConfig& fresh) {
       throw TunnelError(Errc::config_invalid,
                         "With 'plain_tap' the plaintext cannot change while the engine runs; "
                         "nothing was changed. Restart it.");
-    data.replace_plain(0, before, wanted);
+    if (!dry_run) data.replace_plain(0, before, wanted);
     out.changed.push_back(shown.drone_id);
   }
   out.restart = take_drones(shown, fresh);
+  if (dry_run) return out;
   {
     const std::lock_guard lock(impl_->config_mutex);
     impl_->shown = std::move(shown);
@@ -435,6 +492,7 @@ DroneChanges Engine::reconfigure(const EngineConfig& fresh) {
 }
 
 DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings) {
+  const std::lock_guard one_at_a_time(impl_->reload_mutex);
   auto values = config().given;
   auto ids = drones_in(impl_->config, values);
   if (std::ranges::find(ids, id) != ids.end())
@@ -442,10 +500,14 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   ids.push_back(id);
   values["drones"] = std::move(ids);
   for (const auto& [key, value] : settings) values["drone." + id + "." + key] = value;
-  return reconfigure(EngineConfig::from_flat(values));
+  auto out = reconfigure(EngineConfig::from_flat(values));
+  const std::lock_guard lock(impl_->config_mutex);
+  impl_->named.erase(id);
+  return out;
 }
 
 DroneChanges Engine::remove_drone(const std::string& id) {
+  const std::lock_guard one_at_a_time(impl_->reload_mutex);
   auto values = config().given;
   auto ids = drones_in(impl_->config, values);
   if (std::erase(ids, id) == 0) throw TunnelError(Errc::config_invalid, "There is no drone '" + id + "' here.");

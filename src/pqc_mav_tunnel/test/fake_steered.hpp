@@ -53,24 +53,28 @@ class FakeSteered final : public Steered {
     return true;
   }
   std::string wanted;
-  ReloadOutcome reload() override {
+  std::vector<std::string> config_files() const override { return {"/etc/gcs.yaml"}; }
+  ReloadOutcome reload(bool dry_run) override {
+    dry_runs += dry_run ? 1 : 0;
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
-    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}}, true};
+    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}, {"uav4"}}, true};
   }
   DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
     if (drone_id == "uav1") throw TunnelError(Errc::config_invalid, "There is a drone 'uav1' here already.");
     added = settings;
-    return {{drone_id}, {}, {}, {}};
+    return {{drone_id}, {}, {}, {}, {}};
   }
-  DroneChanges remove_drone(const std::string& drone_id) override { return {{}, {drone_id}, {}, {}}; }
+  DroneChanges remove_drone(const std::string& drone_id) override { return {{}, {drone_id}, {}, {}, {}}; }
+  KeyChanges end_session(const std::string& drone_id) override { return {{drone_id}, {}, {}}; }
   FlatConfig added;
+  int dry_runs = 0;
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds, const std::string& kind) override {
+                             std::chrono::nanoseconds, const std::string& kind, double pin_for_s) override {
     std::unique_lock lock(mutex);
     asked.push_back(drone_id + '|' + suite + '|' + reason + (kind.empty() ? "" : '|' + kind));
     let.wait(lock, [this] { return !held; });
     if (reason == "refuse me") return {false, suite, 0, 0, "There is no session."};
-    return {true, suite, 7, 2.5, "Rekeyed."};
+    return {true, suite, 7, 2.5, "Rekeyed.", pin_for_s};
   }
   void note(const std::string& drone_id, std::string text) override {
     const std::lock_guard lock(mutex);

@@ -155,7 +155,12 @@ TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   EXPECT_EQ(result["configuration"], true);
   EXPECT_EQ(result["drones"]["removed"], Json({"uav3"}));
   EXPECT_EQ(result["drones"]["restart"], Json({"gso"}));
+  EXPECT_EQ(result["drones"]["kept"], Json({"uav4"}));
   EXPECT_EQ(engine.noted.size(), 1u);
+  EXPECT_EQ(ask(R"({"v": 1, "command": "reload", "dry_run": true})")["result"], result);
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "reload", "dry_run": 1})"), "bad_request");
+  EXPECT_EQ(engine.noted.size(), 1u) << "a dry run changes nothing";
+  EXPECT_EQ(engine.dry_runs, 1);
   engine.bad_keys = true;
   EXPECT_EQ(code_of(R"({"v": 1, "command": "reload"})"), "key_format");
 }
@@ -171,7 +176,14 @@ TEST_F(CommandsTest, DronesAreAddedAndRemovedByNameAlone) {
   EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "remove", "drone": "uav2"})")["result"]["removed"],
             Json({"uav2"}));
   EXPECT_EQ(engine.noted.size(), 2u) << "with who asked";
-  EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "list"})")["result"]["drones"].size(), 2u);
+  EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "end", "drone": "uav2"})")["result"]["renewed"],
+            Json({"uav2"}));
+  EXPECT_EQ(engine.noted.back(), "uav2: Asked through the control socket by uid 1000, gid 1001, pid 42: end the "
+                                 "session of uav2.");
+  engine.noted.resize(2);
+  const auto listed = ask(R"({"v": 1, "command": "drones", "action": "list"})")["result"];
+  EXPECT_EQ(listed["drones"].size(), 2u);
+  EXPECT_EQ(listed["files"], Json({"/etc/gcs.yaml"}));
   EXPECT_EQ(engine.noted.size(), 2u);
 }
 
@@ -179,12 +191,14 @@ TEST_F(CommandsTest, ARequestAboutDronesThatMakesNoSenseDoesNothing) {
   for (const auto* more : {R"("action": "dance")", R"("action": "add")", R"("action": "remove", "drone": 7)",
                            R"("drone": "uav1")", R"("action": "list", "settings": {})",
                            R"("action": "remove", "drone": "uav2", "settings": {"plain_bind": "x"})",
+                           R"("action": "end")", R"("action": "end", "drone": "uav2", "settings": {"plain_bind": "x"})",
                            R"("action": "add", "drone": "uav9", "settings": [])",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_bind": 7})",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_bind": {"x": 1}})",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_endpoints": [1]})"})
     EXPECT_EQ(code_of(std::string(R"({"v": 1, "command": "drones", )") + more + "}"), "bad_request") << more;
   EXPECT_EQ(code_of(R"({"v": 1, "command": "drones", "action": "remove", "drone": "uav9"})"), "unknown_drone");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "drones", "action": "end", "drone": "uav9"})"), "unknown_drone");
   EXPECT_TRUE(engine.added.empty());
   EXPECT_TRUE(engine.noted.empty());
   EXPECT_EQ(code_of(R"({"v": 1, "command": "drones", "action": "add", "drone": "uav1"})"), "config_invalid");

@@ -203,6 +203,58 @@ TEST_F(EngineDrones, TheHostsFileIsReadAgain) {
   EXPECT_EQ(drones(), (Names{"uav1", "uav3"}));
 }
 
+TEST_F(EngineDrones, WhoWasAddedAtRunTimeStaysUntilTheFileHasNamedIt) {
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); }, {}, {"/etc/gcs.yaml"});
+  EXPECT_EQ(tunnel.gcs->config_files(), Names{"/etc/gcs.yaml"});
+  UdpPeer ground;
+  (void)tunnel.gcs->add_drone("uav2", plain_peer(ground));
+  const auto drone = start_drone("uav2");
+  ASSERT_TRUE(eventually([&] { return up(*tunnel.gcs, 1); }));
+  const auto session = status(*tunnel.gcs, 1).session_id;
+  const auto port = plain_port(*tunnel.gcs, "uav2");
+  values["drones"] = Names{"uav1", "uav3"};
+  for (const bool dry_run : {true, true, false, false}) {
+    const auto changes = tunnel.gcs->reload(dry_run).drones;
+    EXPECT_EQ(changes.kept, Names{"uav2"});
+    EXPECT_TRUE(changes.removed.empty());
+    EXPECT_TRUE(changes.changed.empty()) << "its plaintext, too, is as it was";
+  }
+  EXPECT_EQ(drones(), (Names{"uav1", "uav2", "uav3"}));
+  EXPECT_EQ(status(*tunnel.gcs, 1).session_id, session);
+  EXPECT_EQ(plain_port(*tunnel.gcs, "uav2"), port);
+  // Once the file names it, the file decides; a dry run is enough of a look.
+  const auto without = values;
+  values["drones"] = Names{"uav1", "uav2", "uav3"};
+  values["drone.uav2.plain_peer"] = ground.address().text();
+  EXPECT_TRUE(tunnel.gcs->reload(true).drones.kept.empty());
+  values = without;
+  EXPECT_EQ(tunnel.gcs->reload(true).drones.removed, Names{"uav2"});
+  EXPECT_EQ(status(*tunnel.gcs, 1).session_id, session) << "a dry run ends nothing";
+  EXPECT_EQ(tunnel.gcs->reload().drones.removed, Names{"uav2"});
+  // Added anew it is again one that no file has named.
+  (void)tunnel.gcs->add_drone("uav2");
+  EXPECT_EQ(tunnel.gcs->reload().drones.kept, Names{"uav2"});
+}
+
+TEST_F(EngineDrones, ADryRunFindsWhatAReloadWouldRefuseAndChangesNothing) {
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
+  values["drones"] = Names{"uav1", "stranger"};
+  expect_refused(Errc::key_missing, "stranger", [&] { (void)tunnel.gcs->reload(true); });
+  values["drones"] = Names{"uav1", "uav2"};
+  values["drone.uav1.plain_peer"] = "127.0.0.1:9";
+  values["gso"] = false;
+  const auto ports = tunnel.gcs->ports();
+  std::filesystem::remove(tunnel.keys->root() / "gcs" / "psk" / "uav1.key");
+  const auto changes = tunnel.gcs->reload(true);
+  EXPECT_EQ(changes.drones.added, Names{"uav2"});
+  EXPECT_EQ(changes.drones.changed, Names{"uav1"});
+  EXPECT_EQ(changes.drones.restart, Names{"gso"});
+  EXPECT_EQ(changes.keys.removed, Names{"uav1"});
+  expect_as_before(ports);
+}
+
 TEST_F(EngineDrones, ASigningRuleThatWasNotGivenStaysUnsaid) {
   // A key pair of a drone makes its signature a must, unless the owner said otherwise: adding another drone says nothing.
   (void)tunnel.gcs->add_drone("uav2");

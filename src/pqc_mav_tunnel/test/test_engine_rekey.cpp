@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rekeys of running engines: under traffic, from both sides, refused, repeated, forced.
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -91,6 +92,39 @@ TEST(EngineRekey, FromTheGcs) {
   EXPECT_EQ(status(*tunnel.drone).suite, "cs-mlkem1024-aesgcm-mldsa87");
   traffic.stop();
   traffic.expect_lossless();
+}
+
+TEST(EngineRekey, WhatAnOperatorAskedForIsPinned) {
+  constexpr const char *kFirst = kLight, *kSecond = "cs-mlkem1024-aesgcm-mldsa87";
+  Tunnel tunnel(many_keys(), {}, {});
+  ASSERT_TRUE(tunnel.connect());
+  const auto pinned = [&] { return std::pair(status(*tunnel.drone).pinned_suite, status(*tunnel.drone).pin_for_s); };
+  const auto ask = [&](Engine& engine, const std::string& suite, double pin_for_s) {
+    return engine.request_rekey("uav1", suite, "pin", 30s, "", pin_for_s);
+  };
+  EXPECT_EQ(pinned(), std::pair(std::string{}, 0.0));
+  EXPECT_EQ(ask(*tunnel.drone, kSecond, 600).pin_for_s, 600);
+  EXPECT_EQ(pinned().first, kSecond);
+  EXPECT_GT(pinned().second, 590);
+  EXPECT_LE(pinned().second, 600);
+  EXPECT_TRUE(ask(*tunnel.drone, "", 0).ok);
+  EXPECT_EQ(pinned().first, kSecond) << "fresh keys are no other word";
+  EXPECT_FALSE(ask(*tunnel.drone, "ML-768-AG-MD-66", 60).ok);
+  EXPECT_GT(pinned().second, 500) << "nor is what was refused";
+  // From the ground, where the answer says so, too; without a pin the suite is free again.
+  const auto answer = ask(*tunnel.gcs, kFirst, 3600);
+  EXPECT_TRUE(answer.ok) << answer.message;
+  EXPECT_EQ(answer.pin_for_s, 3600);
+  EXPECT_EQ(pinned().first, kFirst);
+  EXPECT_GT(pinned().second, 3000);
+  EXPECT_EQ(ask(*tunnel.gcs, kFirst, 0).pin_for_s, 0);
+  EXPECT_EQ(pinned(), std::pair(std::string{}, 0.0));
+  EXPECT_TRUE(ask(*tunnel.gcs, kFirst, 1).ok);
+  EXPECT_TRUE(eventually([&] { return pinned().first.empty(); })) << "it ends by itself";
+  for (const double wrong : {-1.0, 604'801.0, std::nan("")}) {
+    EXPECT_FALSE(ask(*tunnel.drone, kSecond, wrong).ok) << wrong;
+    EXPECT_FALSE(ask(*tunnel.gcs, kSecond, wrong).ok) << wrong;
+  }
 }
 
 TEST(EngineRekey, ARequestThatWasLostIsRepeatedAndDoneOnce) {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -180,7 +181,8 @@ int run(const std::string& path, bool check_only) {
   std::unique_ptr<Engine> engine;
   try {
     engine = std::make_unique<Engine>(EngineConfig::from_flat(load_yaml_config(path)));
-    engine->set_config_source([path] { return EngineConfig::from_flat(load_yaml_config(path)); });
+    engine->set_config_source([path] { return EngineConfig::from_flat(load_yaml_config(path)); }, {},
+                              {std::filesystem::absolute(path).string()});
     if (!check_only) engine->start();
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: " << error.what() << '\n';

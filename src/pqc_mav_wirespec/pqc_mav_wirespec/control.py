@@ -226,6 +226,16 @@ class Got:
 
 
 @dataclass(frozen=True)
+class Pin:
+    """Before a request of that number: the suite is to be kept for so long; before its result: it is."""
+
+    TYPE: ClassVar[int] = 42
+    FORM: ClassVar[struct.Struct] = struct.Struct("!II")
+    request_id: int
+    for_s: int
+
+
+@dataclass(frozen=True)
 class Handshake:
     """A handshake datagram inside a session; it goes alone in its frame."""
 
@@ -259,6 +269,7 @@ FixedTlv = (
     | Role
     | Term
     | Got
+    | Pin
 )
 VariableTlv = RekeyRequest | RekeyResult | Handshake
 Tlv = FixedTlv | VariableTlv
@@ -277,6 +288,7 @@ FIXED: tuple[type[FixedTlv], ...] = (
     Role,
     Term,
     Got,
+    Pin,
 )
 VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake)
 

@@ -46,6 +46,7 @@ TLVS: dict[str, Tlv] = {
     "got_role": control.got(control.Role(control.Role.ACTIVE, 0x01020304)),
     "got_term": control.got(control.Term(0x01020304)),
     "rekey_request_ratchet": control.RekeyRequest(8, "", "key age", ratchet=True),
+    "pin": control.Pin(7, 600),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",
@@ -73,6 +74,7 @@ UNUSABLE: dict[str, bytes] = {
     "role_too_short": bytes.fromhex("260004") + bytes.fromhex("01000000"),
     "term_too_long": bytes.fromhex("270005") + bytes(5),
     "got_too_short": bytes.fromhex("280004") + bytes(4),
+    "pin_too_short": bytes.fromhex("2a0007") + bytes(7),
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
     "seventeen_known": control.encode(*[control.Keepalive()] * 17),
     "unknown_cut": bytes.fromhex("c8000401"),

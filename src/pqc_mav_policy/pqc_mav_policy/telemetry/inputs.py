@@ -122,7 +122,8 @@ class Session:
     `clock_offset_s` is the ground's monotonic clock minus this end's, by the engine's probes of the last 3 s: with it
     the drone's and the ground's records have one time. `cooldown_until_s` is when the cooldown after the last switch or
     failed request ends; None before the first. `ratchets` counts those since the last full handshake, `ratchet_for_s`
-    is for how long more of them may renew the keys; 0 = not now.
+    is for how long more of them may renew the keys; 0 = not now. `pinned_suite` is one that an operator asked the proxy
+    for and that is to stay for `pin_for_s` yet; "" = none.
     """
 
     state: TunnelState = TunnelState.DOWN
@@ -135,6 +136,8 @@ class Session:
     cooldown_until_s: float | None = None
     ratchets: int = 0
     ratchet_for_s: float = 0.0
+    pinned_suite: str = ""
+    pin_for_s: float = 0.0
 
     @property
     def alive(self) -> bool:

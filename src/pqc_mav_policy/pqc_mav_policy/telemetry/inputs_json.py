@@ -60,10 +60,12 @@ def load(text: str) -> tuple[DecisionInput, float]:
 
 
 def _of_today(content: Any) -> Any:
-    """A snapshot of an earlier version, as today's would be: no response, queue, clock or ratchets, four cells."""
+    """A snapshot of an earlier version, as today's would be: no response, queue, clock, ratchets or pin, four
+    cells."""
     content.setdefault("threat_response", "")
     content["link"].setdefault("queue_s", None)
     earlier = {"clock_offset_s": None, "cooldown_until_s": None, "ratchets": 0, "ratchet_for_s": 0.0}
+    earlier |= {"pinned_suite": "", "pin_for_s": 0.0}
     content["session"] = {**earlier, **content["session"]}
     content["outcomes"] = [{"kind": "rekey", **outcome} for outcome in content["outcomes"]]
     if "telemetry_age_s" in content:

@@ -229,6 +229,7 @@ class Telemetry:
             state = TunnelState(status.message.state) if status else TunnelState.DOWN
             return Session(state=state, pending_suite=pending, last_switch_s=self._switched_s)
         suite, epoch = self._session
+        pin_for_s = max(0.0, float(getattr(status.message, "pin_for_s", 0.0)) - (now - status.at_s))
         return Session(
             state=TunnelState(status.message.state),
             suite=suite,
@@ -239,6 +240,8 @@ class Telemetry:
             clock_offset_s=self._clock_offset_s(now),
             ratchets=int(getattr(status.message, "ratchets", 0)),
             ratchet_for_s=max(0.0, float(getattr(status.message, "ratchet_for_s", 0.0)) - (now - status.at_s)),
+            pinned_suite=str(status.message.pinned_suite) if pin_for_s > 0 else "",
+            pin_for_s=pin_for_s,
         )
 
     def _threat(self, now: float) -> Any:

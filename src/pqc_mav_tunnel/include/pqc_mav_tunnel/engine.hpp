@@ -46,22 +46,31 @@ class Engine {
   [[nodiscard]] EventQueue& events() noexcept;
   /// Asks for a rekey and waits: a drone does it, a gcs asks the drone in-band. An empty suite keeps the current one. A
   /// refusal comes as ok = false with a sentence. `kind` is "rekey" (or "") for a full handshake, or "ratchet", which
-  /// keeps the suite.
+  /// keeps the suite. `pin_for_s` is an operator's word: for so long (0 to kPinMost) the drone's status names the suite
+  /// as pinned, and its policy keeps it. A suite asked for with 0 ends what was pinned before.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout, const std::string& kind = "");
+                             std::chrono::nanoseconds timeout, const std::string& kind = "", double pin_for_s = 0);
   /// Reads the keys again: what was renewed counts from the next handshake on, and the session of a drone whose key is
   /// gone ends at once. All or nothing: throws TunnelError on a key that is not good, and where a gcs would be left
   /// without any.
-  KeyChanges reload_keys();
+  KeyChanges reload_keys(bool dry_run = false);
+  /// gcs: reads the keys again and ends the session of one drone, which then needs a handshake with the key it has now:
+  /// for a key that somebody else has. Throws TunnelError, and then nothing has changed.
+  KeyChanges end_session(const std::string& drone_id);
   /// Gives reload() a way to read the host's configuration again: `read` is called in any thread, but in one at a time,
   /// and throws TunnelError. `taken` is called after it in the same thread, when the engine has taken what was read.
-  void set_config_source(std::function<EngineConfig()> read, std::function<void()> taken = {});
+  /// `files` are the paths that are read, for programs that change them.
+  void set_config_source(std::function<EngineConfig()> read, std::function<void()> taken = {},
+                         std::vector<std::string> files = {});
+  [[nodiscard]] std::vector<std::string> config_files() const;
   /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
-  ReloadOutcome reload();
+  /// A drone that was added while the engine ran, and that no configuration has named since, stays. `dry_run` changes
+  /// nothing and says what would change; a port that is taken shows only without it.
+  ReloadOutcome reload(bool dry_run = false);
   /// From now on the drones, their plaintext and their rules are those of `fresh` (at a drone: its plaintext). Whoever
   /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
   /// ports free. All or nothing: throws TunnelError.
-  DroneChanges reconfigure(const EngineConfig& fresh);
+  DroneChanges reconfigure(const EngineConfig& fresh, bool dry_run = false);
   /// gcs: one drone more, with the keys below `drone.<id>.` that it needs; one drone less. Throws TunnelError.
   DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {});
   DroneChanges remove_drone(const std::string& id);

@@ -62,6 +62,8 @@ struct LinkStatus {
   std::uint32_t term = 0;
   std::vector<StationStatus> stations;
   std::vector<std::string> blacklisted_suites;  // drone only
+  std::string pinned_suite;                     // drone only: an operator asked for it, and it is to stay
+  double pin_for_s = 0;                         // for so long yet
 };
 
 /// Counters by name, in the order of the documentation.
@@ -121,12 +123,16 @@ struct LinkQualityView {
   std::optional<double> rtt_ms, rtt_min_ms, clock_offset_ms;
 };
 
+/// The longest pin of a suite [s], a week: what is to stay for longer belongs into the configuration.
+inline constexpr double kPinMost = 604'800;
+
 struct RekeyOutcome {
   bool ok = false;
   std::string suite;
   std::uint8_t epoch = 0;
   double duration_ms = 0;
   std::string message;  // a sentence in either case
+  double pin_for_s = 0;  // for how long no policy chooses another suite
 };
 
 struct BlacklistedSuite {
@@ -146,6 +152,7 @@ struct DroneChanges {
   std::vector<std::string> added, removed;
   std::vector<std::string> changed;  // whose plaintext or rules are others now
   std::vector<std::string> restart;  // keys whose new value counts only from the next start on
+  std::vector<std::string> kept;     // added while the engine runs, and in no configuration so far: they stay
   [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty() && changed.empty(); }
 };
 

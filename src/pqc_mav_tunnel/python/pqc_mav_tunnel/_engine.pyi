@@ -53,12 +53,19 @@ class Engine:
     def wait_events(self, timeout_s: float, max_events: int = 64) -> list[dict[str, Any]]:
         """Wait up to `timeout_s` for the next events of type state, handshake or log, without holding the GIL."""
     def request_rekey(
-        self, drone_id: str, suite: str = "", reason: str = "", timeout_s: float = 60.0, kind: str = ""
+        self,
+        drone_id: str,
+        suite: str = "",
+        reason: str = "",
+        timeout_s: float = 60.0,
+        kind: str = "",
+        pin_for_s: float = 0.0,
     ) -> dict[str, Any]:
         """Change the keys now, to the same suite or another; a gcs asks its drone.
 
-        The kind is "rekey" (or ""), a full handshake, or "ratchet", which keeps the suite. Returns ok, suite, epoch,
-        rekey_ms and message, a sentence in either case.
+        The kind is "rekey" (or ""), a full handshake, or "ratchet", which keeps the suite. `pin_for_s` is for how long
+        (at most a week) no policy is to choose another suite; a suite asked for with 0 ends an earlier pin. Returns ok,
+        suite, epoch, rekey_ms, pin_for_s and message, a sentence in either case.
         """
     def reload_keys(self) -> dict[str, list[str]]:
         """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.
@@ -66,18 +73,22 @@ class Engine:
         Returns the drones that were `renewed` and `removed`, and the algorithms of changed `signing` keys.
         """
     def set_config_source(
-        self, read: Callable[[], Mapping[str, Any]] | None, taken: Callable[[], None] | None = None
+        self,
+        read: Callable[[], Mapping[str, Any]] | None,
+        taken: Callable[[], None] | None = None,
+        files: Sequence[str] = ...,
     ) -> None:
         """Say where reload() gets the configuration from; it is called in any thread, but one at a time.
 
         What `read` raises refuses the reload with the text of its exception. `taken` is called when the engine has
-        taken what was read. None: there is no source any more.
+        taken what was read. `files` are the paths it is read from. None: there is no source any more.
         """
-    def reload(self) -> dict[str, Any]:
-        """Read the configuration, where it has a source, and the keys again.
+    def reload(self, dry_run: bool = False) -> dict[str, Any]:
+        """Read the configuration, where it has a source, and the keys again; `dry_run` only says what would change.
 
         Returns what reload_keys() does, whether there was a `configuration` to read, and below `drones` what
-        reconfigure() returns. Raises TunnelError, and then the drones are as before.
+        reconfigure() returns, with those `kept` that were added at run time and that no configuration has named so
+        far. Raises TunnelError, and then the drones are as before.
         """
     def reconfigure(self, config: Mapping[str, Any]) -> dict[str, list[str]]:
         """Make the drones, their plaintext and their rules those of another configuration; at a drone its plaintext.
@@ -90,6 +101,11 @@ class Engine:
         """Add a drone to a gcs, with what is below `drone.<id>.` in a configuration; returns and raises as above."""
     def remove_drone(self, drone_id: str) -> dict[str, list[str]]:
         """Remove a drone: it hears CLOSE, its keys are wiped, its ports free; returns and raises as above."""
+    def end_session(self, drone_id: str) -> dict[str, list[str]]:
+        """Read the keys of a gcs again and end one drone's session: it is let in by the key of now alone.
+
+        Returns what reload_keys() does. Raises TunnelError, and then nothing has changed.
+        """
     def control_socket(self) -> str:
         """Return the path of the control socket, "" without one."""
     def set_dangers(self, dangers: Sequence[str]) -> None:

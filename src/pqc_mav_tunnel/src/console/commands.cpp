@@ -19,6 +19,7 @@ namespace {
 constexpr int kConsoleVersion = 1;
 constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr double kRekeyWaitMost = 300;
+constexpr double kPinUsual = 600;  // of a suite that is asked for by name
 constexpr std::array<const char*, 4> kRateNames = {"tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s",
                                                    "rx_bytes_per_s"};
 
@@ -53,6 +54,13 @@ double number_in(const Json& request, const char* field, double otherwise, doubl
     refuse("bad_request", std::string("'") + field + "' must be a number from " + Json(least).dump() + " to " +
                               Json(most).dump() + ".");
   return value;
+}
+
+bool flag_in(const Json& request, const char* field) {
+  const auto it = request.find(field);
+  if (it == request.end()) return false;
+  if (!it->is_boolean()) refuse("bad_request", std::string("'") + field + "' must be true or false.");
+  return it->get<bool>();
 }
 
 /// What may come back in an answer: a whole number or a short text.
@@ -129,9 +137,9 @@ const std::array<Commands::Entry, 11>& Commands::table() {
       {"handshakes", {"drone", "limit"}, &Commands::handshakes},
       {"suites", {"available"}, &Commands::suites},
       {"drones", {"action", "drone", "settings"}, &Commands::drones},
-      {"rekey", {"drone", "suite", "kind", "reason", "timeout_s"}, &Commands::rekey},
+      {"rekey", {"drone", "suite", "kind", "reason", "timeout_s", "pin_for_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
-      {"reload", {}, &Commands::reload},
+      {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
       {"subscribe", {"events"}, &Commands::subscribe},
   }};
@@ -235,9 +243,7 @@ CommandAnswer Commands::handshakes(const Json& request, const Asker&) {
 }
 
 CommandAnswer Commands::suites(const Json& request, const Asker&) {
-  const auto it = request.find("available");
-  if (it != request.end() && !it->is_boolean()) refuse("bad_request", "'available' must be true or false.");
-  const bool only = it != request.end() && it->get<bool>();
+  const bool only = flag_in(request, "available");
   Json out = Json::array();
   for (const auto& suite : all_suites())
     if (!only || availability(suite).available) out.push_back(view_of(suite));
@@ -246,21 +252,22 @@ CommandAnswer Commands::suites(const Json& request, const Asker&) {
 
 CommandAnswer Commands::drones(const Json& request, const Asker& who) {
   const auto action = text_in(request, "action"), drone = text_in(request, "drone");
-  if (action == "add" || action == "remove") {
+  if (action == "add" || action == "remove" || action == "end") {
     if (drone.empty()) refuse("bad_request", "Name the drone with 'drone'.");
     const auto settings = settings_in(request);
-    if (action == "remove" && !settings.empty()) refuse("bad_request", "'remove' has no 'settings'.");
-    if (action == "remove") (void)drone_of(request);
-    note(who, drone, action + " drone " + drone);
+    if (action != "add" && !settings.empty()) refuse("bad_request", "'" + action + "' has no 'settings'.");
+    if (action != "add") (void)drone_of(request);
+    note(who, drone, action == "end" ? "end the session of " + drone : action + " drone " + drone);
+    if (action == "end") return answer_with(request, view_of(engine_.end_session(drone)));
     const auto changes = action == "add" ? engine_.add_drone(drone, settings) : engine_.remove_drone(drone);
     return answer_with(request, view_of(changes));
   }
-  if (!(action.empty() || action == "list")) refuse("bad_request", "'action' must be list, add or remove.");
+  if (!(action.empty() || action == "list")) refuse("bad_request", "'action' must be list, add, remove or end.");
   if (!drone.empty() || request.contains("settings"))
-    refuse("bad_request", "'drone' and 'settings' belong to the actions add and remove.");
+    refuse("bad_request", "'drone' and 'settings' belong to the other actions.");
   Json out = Json::array();
   for (const auto& [id, port] : engine_.ports().plain) out.push_back({{"drone_id", id}, {"plain_port", port}});
-  return answer_with(request, {{"drones", std::move(out)}});
+  return answer_with(request, {{"drones", std::move(out)}, {"files", engine_.config_files()}});
 }
 
 CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
@@ -273,13 +280,15 @@ CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
   if (!suite.empty()) suite = require_suite(suite).id;
   const auto reason = text_in(request, "reason"), kind = text_in(request, "kind");
   const auto wait = number_in(request, "timeout_s", 60, 0.1, kRekeyWaitMost);
+  const auto pin = number_in(request, "pin_for_s", suite.empty() ? 0 : kPinUsual, 0, kPinMost);
   note(who, drone,
        (kind.empty() ? "rekey" : kind) + (suite.empty() ? "" : " to " + suite) +
            (reason.empty() ? "" : " (" + reason + ")"));
   return {refusal_line(request.value("id", Json(nullptr)), "busy",
                        "Too many commands run already; try again when one has ended."),
-          [this, id = request.value("id", Json(nullptr)), drone, suite, reason, kind, wait] {
-            const auto out = engine_.request_rekey(drone, suite, reason, std::chrono::nanoseconds(to_ns(wait)), kind);
+          [this, id = request.value("id", Json(nullptr)), drone, suite, reason, kind, wait, pin] {
+            const std::chrono::nanoseconds timeout(to_ns(wait));
+            const auto out = engine_.request_rekey(drone, suite, reason, timeout, kind, pin);
             if (!out.ok) return refusal_line(id, "refused", out.message);
             return line_of({{"v", kConsoleVersion},
                             {"id", id},
@@ -289,6 +298,7 @@ CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
                               {"suite", out.suite},
                               {"epoch", out.epoch},
                               {"rekey_ms", out.duration_ms},
+                              {"pin_for_s", out.pin_for_s},
                               {"message", out.message}}}});
           },
           {}};
@@ -305,13 +315,13 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
 }
 
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {
-  note(who, "", "reload of configuration and keys");
-  const auto [keys, drones, configuration] = engine_.reload();
-  return answer_with(request, {{"renewed", keys.renewed},
-                               {"removed", keys.removed},
-                               {"signing", keys.signing},
-                               {"configuration", configuration},
-                               {"drones", view_of(drones)}});
+  const bool dry_run = flag_in(request, "dry_run");
+  if (!dry_run) note(who, "", "reload of configuration and keys");
+  const auto [keys, drones, configuration] = engine_.reload(dry_run);
+  auto result = view_of(keys);
+  result["configuration"] = configuration;
+  result["drones"] = view_of(drones);
+  return answer_with(request, std::move(result));
 }
 
 /// Where a drone with several ground stations is to go; it goes when that one answers.

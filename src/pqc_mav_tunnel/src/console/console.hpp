@@ -28,15 +28,17 @@ class Console final : private Steered {
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
-  ReloadOutcome reload() override { return engine_.reload(); }
+  ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }
+  std::vector<std::string> config_files() const override { return engine_.config_files(); }
   DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
     return engine_.add_drone(drone_id, settings);
   }
   DroneChanges remove_drone(const std::string& drone_id) override { return engine_.remove_drone(drone_id); }
+  KeyChanges end_session(const std::string& drone_id) override { return engine_.end_session(drone_id); }
   bool use_station(const std::string& gcs_id) override { return engine_.use_station(gcs_id); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout, const std::string& kind) override {
-    return engine_.request_rekey(drone_id, suite, reason, timeout, kind);
+                             std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) override {
+    return engine_.request_rekey(drone_id, suite, reason, timeout, kind, pin_for_s);
   }
   void note(const std::string& drone_id, std::string text) override;
 

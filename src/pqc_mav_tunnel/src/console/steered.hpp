@@ -39,15 +39,17 @@ class Steered {
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
-  /// As Engine::reload, add_drone and remove_drone.
-  virtual ReloadOutcome reload() = 0;
+  /// As Engine::reload, add_drone, remove_drone and end_session.
+  virtual ReloadOutcome reload(bool dry_run) = 0;
+  [[nodiscard]] virtual std::vector<std::string> config_files() const = 0;
   virtual DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) = 0;
   virtual DroneChanges remove_drone(const std::string& drone_id) = 0;
+  virtual KeyChanges end_session(const std::string& drone_id) = 0;
   /// drone: as Engine::use_station.
   virtual bool use_station(const std::string& gcs_id) = 0;
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                                     std::chrono::nanoseconds timeout, const std::string& kind) = 0;
+                                     std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) = 0;
   /// Into the log, whatever its level is.
   virtual void note(const std::string& drone_id, std::string text) = 0;
 };

@@ -108,7 +108,9 @@ Json view_of(const LinkStatus& s) {
           {"handshakes_ok", s.handshakes_ok},
           {"handshakes_failed", s.handshakes_failed},
           {"rekeys_ok", s.rekeys_ok},
-          {"blacklisted_suites", s.blacklisted_suites}};
+          {"blacklisted_suites", s.blacklisted_suites},
+          {"pinned_suite", s.pinned_suite},
+          {"pin_for_s", s.pin_for_s}};
 }
 
 Json view_of(const NamedCounters& counters) {
@@ -183,7 +185,12 @@ Json view_of(const DroneChanges& changes) {
   return {{"added", changes.added},
           {"removed", changes.removed},
           {"changed", changes.changed},
-          {"restart", changes.restart}};
+          {"restart", changes.restart},
+          {"kept", changes.kept}};
+}
+
+Json view_of(const KeyChanges& changes) {
+  return {{"renewed", changes.renewed}, {"removed", changes.removed}, {"signing", changes.signing}};
 }
 
 Json view_of(const Event& event, double time) {

@@ -21,6 +21,7 @@ Json view_of(const NamedCounters& counters);
 Json view_of(const HandshakeTally& tally);
 Json view_of(const Suite& suite);
 Json view_of(const DroneChanges& changes);
+Json view_of(const KeyChanges& changes);
 /// `time` is the system's, in seconds: the event's own clock means nothing to others.
 Json view_of(const Event& event, double time);
 /// One line, its end included. Bytes that are not UTF-8, as a peer may send them in a sentence, are replaced.

@@ -86,7 +86,7 @@ InitiatorParams DroneControl::parameters(const Suite& suite, std::size_t station
   return out;
 }
 
-KeyChanges DroneControl::reload_keys() {
+KeyChanges DroneControl::reload_keys(bool dry_run) {
   const DroneKeys fresh(config_.keys, config_.drone_id);  // has nothing in memory yet
   const auto psk = fresh.psk();
   const auto& sig = *config_.suite->sig;
@@ -98,9 +98,9 @@ KeyChanges DroneControl::reload_keys() {
       out.renewed.push_back(config_.drone_id);
     if (fresh.gcs_public(sig, station.peer.gcs_id) != keys_.gcs_public(sig, station.peer.gcs_id) && out.signing.empty())
       out.signing.emplace_back(sig.display);
-    station.psk = std::move(now);
+    if (!dry_run) station.psk = std::move(now);
   }
-  keys_ = fresh;
+  if (!dry_run) keys_ = fresh;
   return out;
 }
 

@@ -62,9 +62,11 @@ class DroneControl {
   void start();
   void stop();
   /// Any thread. Throws TunnelError, and nothing has changed then.
-  KeyChanges reload_keys();
+  KeyChanges reload_keys(bool dry_run);
   RekeyOutcome request_rekey(const std::string& suite, const std::string& reason, std::chrono::nanoseconds timeout,
-                             bool ratchet);
+                             bool ratchet, std::uint32_t pin_s);
+  /// What an operator pinned, where that lasts still.
+  void add_pin(LinkStatus& status) const;
 
   [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
   /// The ground station to use as soon as it answers, and then before all others; "" = the order of 'peer'. False when
@@ -94,6 +96,11 @@ class DroneControl {
     std::string suite, reason;
     HandshakeKind kind = HandshakeKind::rekey;
     std::variant<std::promise<RekeyOutcome>, RemoteRequest> answer_to;
+    std::uint32_t pin_s = 0;
+  };
+  struct Pinned {
+    const Suite* suite;
+    std::uint64_t until_ns;
   };
   /// One of the ground stations.
   struct Station {
@@ -120,6 +127,7 @@ class DroneControl {
   void first_handshake(const StationChoice::Step& step);
   RekeyOutcome rekey(const Suite& suite, const std::string& reason, HandshakeKind kind);
   RekeyOutcome rekey_on_request(const Request& request);
+  void pin(const Suite& suite, const Request& request, RekeyOutcome& outcome);
   void serve(Request request);
   /// `first`: what a first handshake is for; none: a rekey inside the running session.
   bool handshake(const Suite& suite, const std::optional<StationChoice::Step>& first, ClientOutcome& outcome);
@@ -154,6 +162,7 @@ class DroneControl {
   bool told_silence_ = false;  // of the attempt that runs
   std::minstd_rand random_;
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
+  std::optional<Pinned> pinned_;
   std::optional<std::pair<std::uint32_t, RekeyOutcome>> last_remote_;  // a repeated request gets the same answer
 
   mutable std::mutex mutex_;

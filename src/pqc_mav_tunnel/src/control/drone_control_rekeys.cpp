@@ -59,6 +59,7 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
               "The ratchet was refused: it keeps the suite of the session; ask for a rekey to change it."};
     const bool before = avoided(suite);
     auto outcome = rekey(suite, request.reason, request.kind);
+    if (outcome.ok) pin(suite, request, outcome);
     if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
     if (before && !outcome.ok && avoided(suite))
       outcome.message = "This suite has failed before and is still avoided. " + outcome.message;
@@ -66,6 +67,24 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
   } catch (const TunnelError& error) {
     return {false, request.suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
   }
+}
+
+/// An operator's word replaces the one before; who asks for a suite without a pin takes it back.
+void DroneControl::pin(const Suite& suite, const Request& request, RekeyOutcome& outcome) {
+  const std::lock_guard lock(mutex_);
+  if (request.pin_s > 0)
+    pinned_ = Pinned{&suite, now_ns() + request.pin_s * 1'000'000'000ULL};
+  else if (!request.suite.empty())
+    pinned_.reset();
+  outcome.pin_for_s = request.pin_s;
+}
+
+void DroneControl::add_pin(LinkStatus& status) const {
+  const std::lock_guard lock(mutex_);
+  const auto now = now_ns();
+  if (!pinned_ || pinned_->until_ns <= now) return;
+  status.pinned_suite = pinned_->suite->id;
+  status.pin_for_s = static_cast<double>(pinned_->until_ns - now) / 1e9;
 }
 
 void DroneControl::serve(Request request) {
@@ -85,8 +104,10 @@ void DroneControl::serve(Request request) {
 void DroneControl::answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome) {
   Bytes tlvs(512);
   const auto text = std::string_view(outcome.message).substr(0, 255);
+  const auto pin_s = static_cast<std::uint32_t>(outcome.pin_for_s);
+  const auto head = pin_s == 0 ? 0 : append_control(tlvs, 0, Pin{id, pin_s}).value_or(0);
   const auto used = append_control(
-      tlvs, 0,
+      tlvs, head,
       RekeyResult{id, outcome.ok, outcome.epoch, static_cast<std::uint32_t>(outcome.duration_ms * 1000), text});
   tlvs.resize(used.value_or(0));
   if (!tlvs.empty()) data_->send_control(link, std::move(tlvs));
@@ -110,7 +131,8 @@ void DroneControl::on_rekey_requested(const RekeyRequest& asked) {
       busy = requests_.size() >= kWaitingMost;
       if (!busy)
         requests_.push_back({++request_ids_, suite, std::string(asked.reason),
-                             asked.ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, RemoteRequest{request_id}});
+                             asked.ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, RemoteRequest{request_id},
+                             std::min(asked.pin_s, static_cast<std::uint32_t>(kPinMost))});
     }
   }
   if (known) return answer_remote(0, request_id, *known);
@@ -119,7 +141,7 @@ void DroneControl::on_rekey_requested(const RekeyRequest& asked) {
 }
 
 RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::string& reason,
-                                         std::chrono::nanoseconds timeout, bool ratchet) {
+                                         std::chrono::nanoseconds timeout, bool ratchet, std::uint32_t pin_s) {
   std::promise<RekeyOutcome> promise;
   auto answer = promise.get_future();
   const bool session = data_->link(0).picture().current.has_value();
@@ -132,7 +154,7 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
     if (requests_.size() >= kWaitingMost) return {false, suite, 0, 0, kBusy};
     id = ++request_ids_;
     requests_.push_back(
-        {id, suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise)});
+        {id, suite, reason, ratchet ? HandshakeKind::ratchet : HandshakeKind::rekey, std::move(promise), pin_s});
   }
   wake_.notify_all();
   if (answer.wait_for(timeout) == std::future_status::ready) return answer.get();

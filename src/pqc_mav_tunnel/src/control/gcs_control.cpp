@@ -55,6 +55,13 @@ std::set<const SigInfo*> GcsControl::signatures_allowed() const {
   return out;
 }
 
+/// For advice that can be typed as it is.
+std::string GcsControl::first_drone() const {
+  const std::shared_lock lock(drones_mutex_);
+  const auto drone = std::ranges::find_if(drones_, [](const auto& each) { return each != nullptr; });
+  return drone == drones_.end() ? "drone1" : (*drone)->id;
+}
+
 /// A key that is there must be good. One that is not there costs its suites: the gcs serves the others, and says so
 /// once; a key that comes later is read when a drone asks for it.
 void GcsControl::read_signing_keys() {
@@ -70,11 +77,12 @@ void GcsControl::read_signing_keys() {
     throw TunnelError(Errc::key_missing,
                       "None of the allowed suites can be served: there is no signing key for " + lacking + " below " +
                           config_.keys +
-                          "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+                          "; make keys with 'pqcmav keys init " + first_drone() +
+                          "', or copy them from where they were made.");
   events_.log(LogLevel::warning, "",
               "No signing key for " + lacking +
-                  ": their suites are refused. 'pqcmav keys init' makes the missing keys; leaving these suites out of "
-                  "'allowed_suites' ends this warning.");
+                  ": their suites are refused. 'pqcmav keys init " + first_drone() +
+                  "' makes the missing keys; leaving these suites out of 'allowed_suites' ends this warning.");
 }
 
 std::optional<std::size_t> GcsControl::find(std::string_view drone_id) const {
@@ -240,7 +248,7 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
   events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
 }
 
-KeyChanges GcsControl::reload_keys() {
+KeyChanges GcsControl::reload_keys(bool dry_run) {
   const std::lock_guard one_at_a_time(changes_mutex_);
   const auto drones = all_drones();
   const auto there = keys_.drone_ids();
@@ -268,13 +276,13 @@ KeyChanges GcsControl::reload_keys() {
   KeyChanges out;
   {
     const std::lock_guard lock(signing_mutex_);
-    signing_.swap(signing);  // now `signing` has the old ones
     for (const auto* sig : signatures_allowed()) {
-      const auto before = signing.find(sig), now = signing_.find(sig);
-      const bool had = before != signing.end(), has = now != signing_.end();
+      const auto before = signing_.find(sig), now = signing.find(sig);
+      const bool had = before != signing_.end(), has = now != signing.end();
       if (had != has || (has && !constant_time_equal(before->second.view(), now->second.view())))
         out.signing.emplace_back(sig->display);
     }
+    if (!dry_run) signing_.swap(signing);
   }
   std::vector<std::size_t> shut_out;
   {
@@ -283,10 +291,9 @@ KeyChanges GcsControl::reload_keys() {
       if (!drones[i]) continue;
       auto& psk = drones[i]->psk;
       if (psks[i] && !(psk && constant_time_equal(psk->view(), psks[i]->view()))) out.renewed.push_back(drones[i]->id);
-      if (psk && !psks[i]) {
-        out.removed.push_back(drones[i]->id);
-        shut_out.push_back(i);
-      }
+      if (psk && !psks[i]) out.removed.push_back(drones[i]->id);
+      if (dry_run) continue;
+      if (psk && !psks[i]) shut_out.push_back(i);
       psk = std::move(psks[i]);
     }
   }
@@ -300,6 +307,17 @@ KeyChanges GcsControl::reload_keys() {
   return out;
 }
 
+void GcsControl::end_session(std::size_t link) {
+  if (const auto drone = drone_at(link))
+    drone->ledger.waiting_for("Its session was ended here; it needs a handshake with the key of now.");
+  data_->ask([this, link] {
+    if (!drone_at(link)) return false;
+    server_->forget(link, now_ns());
+    data_->end_session(link, now_ns());
+    return true;
+  });
+}
+
 void GcsControl::on_changed(std::size_t link) {
   if (const auto drone = drone_at(link))
     drone->ledger.refresh([&] { return data_->picture_of(link).value_or(LinkPicture{}); });
@@ -310,13 +328,18 @@ void GcsControl::on_rekey_answered(std::size_t link, const RekeyResult& result) 
     const std::lock_guard lock(asked_mutex_);
     for (auto& asked : asked_)
       if (asked.link == link && asked.id == result.request_id)
-        asked.answer = RekeyOutcome{result.ok, "", result.epoch, result.duration_us / 1000.0, std::string(result.text)};
+        asked.answer = RekeyOutcome{result.ok,
+                                    "",
+                                    result.epoch,
+                                    result.duration_us / 1000.0,
+                                    std::string(result.text),
+                                    static_cast<double>(result.pin_s)};
   }
   answered_.notify_all();
 }
 
 RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
-                                       std::chrono::nanoseconds timeout, bool ratchet) {
+                                       std::chrono::nanoseconds timeout, bool ratchet, std::uint32_t pin_s) {
   const auto drone = drone_at(link);
   const auto before = data_->picture_of(link);
   if (!drone || !before) return {false, suite, 0, 0, "This drone was removed from the ground station."};
@@ -329,9 +352,10 @@ RekeyOutcome GcsControl::request_rekey(std::size_t link, const std::string& suit
     return {false, suite, 0, 0, std::string("The rekey was refused: ") + error.what()};
   }
   const auto id = random_number<std::uint32_t>();
-  Bytes tlvs(600);
+  Bytes tlvs(620);
+  const auto head = pin_s == 0 ? 0 : append_control(tlvs, 0, Pin{id, pin_s}).value_or(0);
   tlvs.resize(
-      append_control(tlvs, 0, RekeyRequest{id, name, std::string_view(reason).substr(0, 255), ratchet}).value_or(0));
+      append_control(tlvs, head, RekeyRequest{id, name, std::string_view(reason).substr(0, 255), ratchet}).value_or(0));
 
   std::unique_lock lock(asked_mutex_);
   const auto deadline = std::chrono::steady_clock::now() + timeout;

@@ -34,13 +34,15 @@ class GcsControl {
   /// Serves from now on.
   void start(DataPlane& data);
   void stop();
-  /// Any thread. Throws TunnelError, and nothing has changed then.
-  KeyChanges reload_keys();
+  /// Any thread. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
+  KeyChanges reload_keys(bool dry_run);
   /// Any thread. From now on there are these drones, with this plaintext and these rules; who was there before and stays
-  /// as it was notices nothing. Throws TunnelError, and nothing has changed then.
-  DroneChanges set_drones(const std::vector<DroneEntry>& wanted);
+  /// as it was notices nothing. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
+  DroneChanges set_drones(const std::vector<DroneEntry>& wanted, bool dry_run);
+  /// Any thread. Ends a drone's session and its handshakes; when this returns, what comes under their keys is refused.
+  void end_session(std::size_t link);
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout, bool ratchet);
+                             std::chrono::nanoseconds timeout, bool ratchet, std::uint32_t pin_s);
 
   // Hooks of the data plane.
   void on_changed(std::size_t link);
@@ -77,6 +79,7 @@ class GcsControl {
   SecretBytes signing_key(const SigInfo& sig);
   RestartKey restart_key();
   [[nodiscard]] std::set<const SigInfo*> signatures_allowed() const;
+  [[nodiscard]] std::string first_drone() const;
   void read_signing_keys();
   void on_refused(const std::string& source, const std::string& drone_id, HandshakeError error);
 

@@ -26,7 +26,7 @@ std::size_t GcsControl::free_place() const {
   return static_cast<std::size_t>(std::find(drones_.begin(), drones_.end(), nullptr) - drones_.begin());
 }
 
-DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted) {
+DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool dry_run) {
   const std::lock_guard one_at_a_time(changes_mutex_);
   const auto before = all_drones();
   const auto is_wanted = [&](const DronePtr& drone) {
@@ -41,16 +41,24 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted) {
   std::vector<Newcomer> newcomers;
   std::vector<std::pair<std::size_t, const DroneEntry*>> changed;
   std::vector<std::size_t> moved;  // of `changed`, those whose plaintext is another one already
+  DroneChanges out;
+  for (const auto& drone : before)
+    if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
   try {
     for (const auto& entry : wanted) {
       const auto place = find(entry.id);
       if (!place) {
         auto psk = keys_.psk(entry.id);
-        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
+        if (dry_run)
+          out.added.push_back(entry.id);
+        else
+          newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
       } else if (const auto& is = before[*place]->entry; !same_plain(is, entry) || !same_rules(is, entry)) {
+        if (dry_run) out.changed.push_back(entry.id);
         changed.emplace_back(*place, &entry);
       }
     }
+    if (dry_run) return out;
     for (std::size_t i = 0; i < changed.size(); ++i) {
       const auto [place, entry] = changed[i];
       if (same_plain(before[place]->entry, *entry)) continue;
@@ -64,9 +72,6 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted) {
     throw;
   }
 
-  DroneChanges out;
-  for (const auto& drone : before)
-    if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
   for (const auto& id : out.removed) {
     const auto place = *find(id);
     {

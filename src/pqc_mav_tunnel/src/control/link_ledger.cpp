@@ -39,8 +39,7 @@ void LinkLedger::finished(HandshakeEvent event) {
   {
     const std::lock_guard lock(mutex_);
     if (event.ok) {
-      ++ok_;
-      if (event.kind != HandshakeKind::first) ++rekeys_ok_;
+      ++(event.kind == HandshakeKind::first ? ok_ : rekeys_ok_);
       last_error_.clear();
     } else if (event.error != HandshakeError::cancelled) {
       ++failed_;

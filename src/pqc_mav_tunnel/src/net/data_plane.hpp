@@ -139,6 +139,8 @@ class DataPlane {
   std::optional<RunningSession> running_session(std::size_t link);
   /// Does something in the data thread. False when it is not running (then it is not done).
   bool post(std::function<void()> task);
+  /// The same, and waits for its answer; false when the thread is not running.
+  bool ask(std::function<bool()> question);
   /// Sends control messages to a peer if there is a session; `drone_id`, where given, must be whose place that still is.
   void send_control(std::size_t link, std::vector<std::uint8_t> tlvs, const std::string& drone_id = {});
   /// The rate that the packets to each peer are shaped to; 0 = as they come. False when the thread is not running.
@@ -239,7 +241,6 @@ class DataPlane {
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);
   void part_from(Link& link, std::uint64_t now);
   void tell_role(Link& link, StationRole role, std::uint32_t term, std::uint64_t now);
-  bool ask(std::function<bool()> question);
   void on_role(Link& link, std::size_t index, const RoleTold& told, std::uint64_t now);
   void begin_role(Link& link) noexcept;
   void say_little(Link& link, std::uint64_t now);

@@ -18,6 +18,8 @@ constexpr std::uint64_t kInstallNs = 50'000;
 
 void DataPlane::on_control(Link& link, std::size_t index, const ControlList& controls, bool current,
                            std::uint64_t now) {
+  Pin pin{};
+  const auto pinned_for = [&pin](std::uint32_t request) { return pin.request_id == request ? pin.for_s : 0; };
   for (std::size_t i = 0; i < controls.count; ++i) {
     const auto& control = controls.items[i];
     if (const auto* probe = std::get_if<Probe>(&control)) {
@@ -38,9 +40,15 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (current && hooks_.term_told) hooks_.term_told(known->term);
       acknowledge(link, control, now);
     } else if (const auto* request = std::get_if<RekeyRequest>(&control)) {
-      if (hooks_.rekey_requested) hooks_.rekey_requested(index, *request);
+      auto asked = *request;
+      asked.pin_s = pinned_for(asked.request_id);
+      if (hooks_.rekey_requested) hooks_.rekey_requested(index, asked);
     } else if (const auto* result = std::get_if<RekeyResult>(&control)) {
-      if (hooks_.rekey_answered) hooks_.rekey_answered(index, *result);
+      auto answer = *result;
+      answer.pin_s = pinned_for(answer.request_id);
+      if (hooks_.rekey_answered) hooks_.rekey_answered(index, answer);
+    } else if (const auto* told_pin = std::get_if<Pin>(&control)) {
+      pin = *told_pin;
     } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);

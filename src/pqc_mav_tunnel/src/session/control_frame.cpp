@@ -26,7 +26,8 @@ enum class Tlv : std::uint8_t {
   path_response = 37,
   role = 38,
   term = 39,
-  got = 40
+  got = 40,
+  pin = 42
 };
 
 bool printable(std::string_view text) noexcept {
@@ -176,6 +177,11 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       fields.be(item.type).bytes(item.check);
       return keep(item);
     }
+    case Tlv::pin: {
+      Pin item{};
+      fields.be(item.request_id).be(item.for_s);
+      return keep(item);
+    }
   }
   return Parsed::skipped;
 }
@@ -273,6 +279,7 @@ struct WriteValue {
   }
   Tlv operator()(const TermTold& item) const noexcept { return to.be(item.term), Tlv::term; }
   Tlv operator()(const Got& item) const noexcept { return to.be(item.type).bytes(item.check), Tlv::got; }
+  Tlv operator()(const Pin& item) const noexcept { return to.be(item.request_id).be(item.for_s), Tlv::pin; }
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct RekeyRequest {
   std::string_view suite;  // empty = same; points into the parsed frame
   std::string_view reason;
   bool ratchet = false;
+  std::uint32_t pin_s = 0;  // of a PIN before it, in the same frame; not written here
 };
 struct Close {
   std::uint8_t reason;  // 1 shutdown, 2 session limit, 3 moved to another ground station
@@ -42,6 +43,7 @@ struct RekeyResult {
   std::uint8_t epoch;
   std::uint32_t duration_us;
   std::string_view text;
+  std::uint32_t pin_s = 0;  // as in RekeyRequest
 };
 /// A handshake datagram inside the session: attempt[8], packet u32, frames. The transport reads it.
 struct HandshakePart {
@@ -82,9 +84,13 @@ struct Got {
   ByteArray<4> check;  // the first bytes of SHA-256 over its value
   friend bool operator==(const Got&, const Got&) = default;
 };
+/// For how long the suite of the request or result that follows is kept.
+struct Pin {
+  std::uint32_t request_id, for_s;
+};
 using Control =
     std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult, HandshakePart,
-                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got>;
+                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16
