@@ -117,7 +117,7 @@ def write_configuration(debian: Chroot) -> None:
     ):
         text = (folder / f"{role}.yaml").read_text(encoding="utf-8")
         check(change[0] in text, f"{role}.yaml has no line '{change[0]}'")
-        text = text.replace(*change).replace("keys: /etc/pqcmav/tunneld/keys", f"keys: /etc/pqcmav/tunneld/keys/{keys}")
+        text = text.replace(*change).replace("keys: /etc/pqcmav/keys", f"keys: /etc/pqcmav/keys/{keys}")
         (folder / f"{role}.yaml").write_text(text, encoding="utf-8")
 
 
@@ -218,8 +218,8 @@ def test(debian: Chroot, packages: Sequence[Path]) -> Iterator[str]:
 def make_keys(debian: Chroot) -> None:
     """By the packaged command; both ends' go into the one folder, as here one machine is both."""
     debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65", "--root", "/srv/keys")
-    debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", f"/{CONFIG}/keys")
-    debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
+    debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", "/etc/pqcmav/keys")
+    debian.run("chown", "-R", "pqcmav:pqcmav", "/etc/pqcmav/keys")
 
 
 def use_the_command(debian: Chroot) -> str:

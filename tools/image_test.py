@@ -76,7 +76,8 @@ def pair(podman: Podman, gcs: str, drone: str) -> str:
             options = [
                 f"--network=ns:/run/netns/{networks[role]}",
                 f"--add-host=gcs:{ADDRESSES['gcs']}",
-                f"--volume={place}:/etc/pqcmav/tunneld:{'rw' if role == 'gcs' else 'ro'}",
+                f"--volume={place}:/etc/pqcmav/tunneld:ro",
+                f"--volume={place / 'keys'}:/etc/pqcmav/keys:{'rw' if role == 'gcs' else 'ro'}",
                 f"--volume={run_folder}:/run/pqcmav:rw",
             ]
             ends[role] = podman.start(role, image, options, [f"/etc/pqcmav/tunneld/{role}.yaml"])

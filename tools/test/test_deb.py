@@ -124,7 +124,7 @@ def test_example_configurations_are_good_but_for_the_keys(role: str) -> None:
         [program, "--check", str(PACKAGING / f"{role}.yaml")], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 2
-    assert "/etc/pqcmav/tunneld/keys" in result.stderr, "the keys are all it lacks"
+    assert "/etc/pqcmav/keys" in result.stderr, "the keys are all it lacks"
 
 
 def test_a_test_that_needs_a_debian_runs_nowhere_by_accident() -> None:

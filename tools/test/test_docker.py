@@ -115,10 +115,10 @@ def test_each_end_sees_its_own_keys_alone(services: dict[str, dict[str, Any]]) -
     for end in ("gcs", "drone"):
         volumes = services[end]["volumes"]
         assert [volume for volume in volumes if "keys" in volume.split(":")[0]] == [
-            volume for volume in volumes if volume.startswith(f"{end}-keys:/etc/pqcmav/tunneld/keys")
+            volume for volume in volumes if volume.startswith(f"{end}-keys:/etc/pqcmav/keys")
         ]
         configuration = yaml.safe_load((DOCKER / f"{end}.yaml").read_text(encoding="utf-8"))
-        assert configuration["keys"] == "/etc/pqcmav/tunneld/keys"
+        assert configuration["keys"] == "/etc/pqcmav/keys"
         assert configuration["role"] == end
     assert yaml.safe_load((DOCKER / "drone.yaml").read_text(encoding="utf-8"))["peer"] in services
 
@@ -143,7 +143,7 @@ def test_configurations_are_good_but_for_the_keys(role: str) -> None:
         [program, "--check", str(DOCKER / f"{role}.yaml")], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 2
-    assert "/etc/pqcmav/tunneld/keys" in result.stderr
+    assert "/etc/pqcmav/keys" in result.stderr
 
 
 def test_images_are_made_on_x86_64_alone(run: Run, fake: Fake) -> None:

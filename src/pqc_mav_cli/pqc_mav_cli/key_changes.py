@@ -65,7 +65,7 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
             ExitCode.USAGE,
         )
     if not chosen:
-        raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init' makes some.", ExitCode.USAGE)
+        raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init DRONE' makes some.", ExitCode.USAGE)
     drones = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
     with _made(root, drones, chosen, False, GCS, [gcs_id] if stations else []) as made:
         # The drones' halves first: until the pair is in its place too, each side still has something to be told by.

@@ -89,7 +89,9 @@ SecretBytes read_limited(const fs::path& file, bool secret) {
     if (code == ENOENT)
       throw TunnelError(Errc::key_missing,
                         "There is no key file " + file.string() +
-                            "; make keys with 'pqcmav keys init', or copy them from where they were made.");
+                            "; make keys with 'pqcmav keys init " +
+                            (file.parent_path().filename() == "psk" ? file.stem().string() : "drone1") +
+                            "', or copy them from where they were made.");
     throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be read (" + system_reason(code) +
                                              "); run as the user who owns it, or correct its owner with chown.");
   }

@@ -127,7 +127,7 @@ std::vector<std::string> GcsKeys::drone_ids() const {
   }
   if (error) {
     throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
-                                             "); make keys with 'pqcmav keys init', or check its path and owner.");
+                                             "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
   }
   std::ranges::sort(out);
   return out;

@@ -68,7 +68,7 @@ std::vector<KeyEntry> list_keys(const fs::path& folder) {
   }
   if (error) {
     throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
-                                             "); make keys with 'pqcmav keys init', or check its path and owner.");
+                                             "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
   }
   std::ranges::sort(files);
   std::vector<KeyEntry> out;
