@@ -17,8 +17,8 @@ from pqc_mav_cli.errors import CliError, ExitCode, missing_package
 
 _HELP = """A post-quantum tunnel for MAVLink.
 
-First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel at work, 'pqcmav keys init drone1' makes
-keys, 'pqcmav up gcs' and 'pqcmav up drone' start the two ends, 'pqcmav status' watches them.
+First steps: 'pqcmav doctor' checks this machine, 'pqcmav demo' shows the tunnel at work, 'pqcmav keys init drone1'
+makes keys, 'pqcmav up gcs' and 'pqcmav up drone' start the two ends, 'pqcmav status' watches them.
 'pqcmav --install-completion' has the shell complete all of this.
 
 Exit codes: 0 done, 1 failed, 2 called or configured wrongly.

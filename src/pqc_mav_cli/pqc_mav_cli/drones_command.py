@@ -18,7 +18,8 @@ from pqc_mav_common.local_socket import Control, chosen, folders
 
 drones_app = typer.Typer(
     no_args_is_help=True,
-    help="List, add and remove drones, or end sessions, of a ground station that runs on this machine; the others notice nothing.",
+    help="List, add and remove drones of a ground station that runs on this machine, or end a drone's session; the "
+    "others notice nothing.",
 )
 
 DroneId = Annotated[str, typer.Argument(help="The drone, by its id.")]

@@ -182,10 +182,10 @@ def rotate(
 
 
 def _end_session(drone: str, root: Path, socket: str) -> None:
-    """Has the ground station of this machine read its keys and end the session. Raises CliError where that is no use."""
+    """Has the ground station of this machine read its keys and end the session. Raises CliError if that is no use."""
     there = (
-        f"{drone} has a new PSK in {root}, but its session goes on and the old key still counts: {{}}. Bring the ground "
-        f"station its folder, and call 'pqcmav drones end {drone}' there."
+        f"{drone} has a new PSK in {root}, but its session goes on and the old key still counts: {{}}. Bring the "
+        f"ground station its folder, and call 'pqcmav drones end {drone}' there."
     )
     with chosen(os.environ, path=socket, role="gcs") as control:
         if control is None:

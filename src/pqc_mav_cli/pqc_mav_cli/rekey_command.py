@@ -15,7 +15,6 @@ from pqc_mav_cli.errors import CliError, engine_errors
 from pqc_mav_cli.wording import outcome
 from pqc_mav_common.local_socket import nothing_here
 
-
 PIN_USUAL_S = 600.0  # of a suite that is asked for by name, as through the control socket
 
 

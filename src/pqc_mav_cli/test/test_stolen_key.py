@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thief has a drone's PSK and a live session with the ground station: after `keys rotate --now` both are worth nothing."""
+"""A thief has a drone's PSK and a live session: after `keys rotate --now` both are worth nothing."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ _NEW_FILE_MODE = 0o666  # less the umask, as for any file a program makes
 def atomic_write(path: Path, content: str | bytes, *, durable: bool = True) -> None:
     """Replace a file in one step: neither a reader nor a crash ever sees half of it. Text is written as UTF-8.
 
-    A file that exists keeps its permissions, and under root its owner. With `durable` the content is on the disk before the name is. Raises
-    OSError; the old file is then untouched and nothing is left beside it.
+    A file that exists keeps its permissions, and under root its owner. With `durable` the content is on the disk
+    before the name is. Raises OSError; the old file is then untouched and nothing is left beside it.
     """
     data = content.encode() if isinstance(content, str) else content
     work = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")

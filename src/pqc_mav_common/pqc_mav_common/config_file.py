@@ -7,7 +7,6 @@ nothing, not at all. Checking here first costs a few milliseconds at start.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -78,7 +77,7 @@ def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def named_files(arguments: Sequence[str]) -> list[str]:
     """Absolute paths of the parameter files that a ROS command line names."""
-    return [os.path.abspath(path) for flag, path in pairwise(arguments) if flag == "--params-file"]
+    return [str(Path(path).absolute()) for flag, path in pairwise(arguments) if flag == "--params-file"]
 
 
 def given_by(arguments: Sequence[str], namespace: str, node: str) -> dict[str, Any]:

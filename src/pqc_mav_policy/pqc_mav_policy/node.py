@@ -88,6 +88,13 @@ class PqcPolicyNode(ManagedNode):
         self.controller.mode = node.mode
         self.controller.pin = self._suite_id(node.pinned_suite) if node.pinned_suite else ""
         wanted = [self._suite_id(name) for name in node.suites]
+        named = [catalogue[name] for name in wanted]
+        named += [found] if (found := catalogue.find(settings.policy.target_suite)) else []
+        if drafts := [suite.short_code for suite in named if not (suite.standard or settings.policy.allow_drafts)]:
+            self.get_logger().warning(
+                f"'suites' and 'target_suite' name {', '.join(drafts)}, which no published standard specifies: without "
+                "'allow_drafts: true' it is not chosen"
+            )
         self._availability = Availability(self, node.proxy, wanted, self.controller.allow)
         self._request_timeout_s = node.request_timeout_s
         self._sequence = 0

@@ -213,6 +213,12 @@ class PolicyParameters(ParameterTable):
         "Never choose a suite below this NIST level (1, 3 or 5), not even in an emergency; 0 = the level of the "
         "proxy's 'suite'.",
     )
+    allow_drafts: bool = _choice(
+        False,
+        "Also choose suites with an algorithm that no published standard specifies: Falcon, SPHINCS+, HQC, Classic "
+        "McEliece, FrodoKEM, Ascon-128a. false = of those only the proxy's own 'suite', and the one in use, which an "
+        "operator asked for.",
+    )
     phase_bands: bool = _choice(
         True,
         "Leave suites that are unfit for the phase of flight, and renew keys at the pace of the phase (see the bands).",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator's suite is kept, whatever the telemetry says: in mode manual, and for as long as a rekey pinned it. Pure."""
+"""An operator's suite is kept, whatever the telemetry says: in mode manual, and as long as a rekey pinned it. Pure."""
 
 from __future__ import annotations
 

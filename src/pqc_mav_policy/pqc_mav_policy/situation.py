@@ -75,15 +75,22 @@ class Situation:
         known = (catalogue[n].level for n in (self.inputs.configured_suite, self.current) if n in catalogue)
         return self.parameters.minimum_level or next(known, max(suite.level for suite in catalogue.values()))
 
+    def choosable(self, suite: str) -> bool:
+        """Whether a standard specifies the suite, or its owner wants it all the same: what is configured or in use was
+        asked for by somebody."""
+        named = suite in (self.inputs.configured_suite, self.current)
+        return named or self.parameters.allow_drafts or self.ladder.catalogue[suite].standard
+
     @cached_property
     def allowed(self) -> tuple[str, ...]:
         """Suites that could be chosen if none were avoided, from light to heavy.
 
-        Available, not below the floor, fit for the phase and not left because of blackouts lately. Where the phase
-        would leave nothing, it does not count.
+        Available, not below the floor, of published standards (see `choosable`), fit for the phase and not left because
+        of blackouts lately. Where the phase would leave nothing, it does not count.
         """
         catalogue, floor = self.ladder.catalogue, self.floor
         names = tuple(n for n in self.ladder.known(self.inputs.available) if catalogue[n].level >= floor)
+        names = tuple(n for n in names if self.choosable(n))
         names = tuple(n for n in names if self.band.allows(catalogue[n])) or names
         return tuple(n for n in names if n != self.memory.abandoned)
 

@@ -24,6 +24,7 @@ class Suite:
     ciphertext_bytes: int
     signature_bytes: int
     core: bool = True
+    standard: bool = True  # a published standard specifies all three algorithms
 
     @property
     def handshake_bytes(self) -> int:

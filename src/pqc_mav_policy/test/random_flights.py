@@ -6,16 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from scenes import CATALOGUE, CORE, change, well
+from scenes import CATALOGUE, CORE, change, every, well
 
 from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import begin, observe
-from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Threat, TunnelState
 
-PARAMETERS = PolicyParameters()
+PARAMETERS = every()
 LADDER = Ladder(CATALOGUE)
 maybe = st.one_of
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.registry import engine_available, engine_catalogue
 from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput, Link, Phase, Session, Thermal, TunnelState, Vehicle
 
@@ -14,6 +15,11 @@ CORE = engine_available()
 DEFAULT = "cs-mlkem768-aesgcm-mldsa65"
 # The proxy of most tests is configured with a suite of level 1, so that every level may be chosen.
 LIGHTEST = "cs-mlkem512-aesgcm-falcon512"
+
+
+def every(**parameters: Any) -> PolicyParameters:
+    """Parameters under which every suite may be chosen: the rules are tested on long ladders."""
+    return PolicyParameters(**{"allow_drafts": True, **parameters})
 
 
 def suite(code: str) -> str:

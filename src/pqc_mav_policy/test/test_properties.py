@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import Phase as Phases
 from hypothesis import strategies as st
 from plant import BLACKLIST_S, Plant, Weather
-from scenes import CATALOGUE, CORE, DEFAULT
+from scenes import CATALOGUE, CORE, DEFAULT, every
 
 from pqc_mav_policy import senses
 from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.bands import BANDS
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.parameters import STREAMS, PolicyParameters
+from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.strategies.expert.expert import Expert
 from pqc_mav_policy.strategies.expert.parameters import ExpertParameters
@@ -34,7 +34,7 @@ from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.telemetry import inputs_json
 from pqc_mav_policy.telemetry.inputs import Phase
 
-P = PolicyParameters()
+P = every()
 CASCADE = Cascade(CATALOGUE, P)
 EXPERT = Expert(CATALOGUE, P, ExpertParameters(), load(DEFAULT_FILE))
 LADDER = Ladder(CATALOGUE)
@@ -209,18 +209,14 @@ def test_rekeys_follow_the_familys_interval(seed: int) -> None:
     """Over calm hours: ML-KEM every minute, HQC every five, McEliece only when the phase of flight changed."""
     calm = Weather(**dict.fromkeys(vars(Weather()), 0.0))
     for start, interval in ((DEFAULT, P.rekey_mlkem_s), ("cs-hqc192-aesgcm-mldsa65", P.rekey_hqc_s)):
-        plant = Plant(
-            Cascade(CATALOGUE, PolicyParameters(target_suite=start)), seed, start=start, weather=calm, wanders=False
-        )
+        plant = Plant(Cascade(CATALOGUE, every(target_suite=start)), seed, start=start, weather=calm, wanders=False)
         plant.phase = Phase.CRUISE
         plant.run(HOUR)
         times = [when for when, action, *_ in plant.switches if action is Action.REKEY]
         assert len(times) == pytest.approx(HOUR / interval, rel=0.2)
         assert all(later - earlier > interval for earlier, later in pairwise(times))
     mceliece = "cs-classicmceliece460896-aesgcm-mldsa65"
-    plant = Plant(
-        Cascade(CATALOGUE, PolicyParameters(target_suite=mceliece)), seed, start=mceliece, weather=calm, wanders=False
-    )
+    plant = Plant(Cascade(CATALOGUE, every(target_suite=mceliece)), seed, start=mceliece, weather=calm, wanders=False)
     for phase in (Phase.HOVER, Phase.DISARMED):
         plant.phase = phase
         plant.run(HOUR // 2)

@@ -7,13 +7,12 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy.bands import EVERYTHING
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import abandon, begin
-from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
@@ -23,7 +22,7 @@ HEAVY = suite("ML-1024-AG-MD-87")
 
 
 def at(inputs: DecisionInput, memory: Any = None, now: float = 100.0, **parameters: Any) -> Situation:
-    return Situation(inputs, memory or begin(0.0), PolicyParameters(**parameters), LADDER, now)
+    return Situation(inputs, memory or begin(0.0), every(**parameters), LADDER, now)
 
 
 @pytest.mark.parametrize(("minimum", "levels"), [(1, {1, 3, 5}), (3, {3, 5}), (5, {5})])

@@ -38,8 +38,7 @@ void add_drops(NamedCounters& out, const Drops& drops) {
 }
 
 std::vector<std::string> drones_in(const EngineConfig& config, const FlatConfig& values) {
-  if (config.role != Role::gcs)
-    throw TunnelError(Errc::config_invalid, kOfTheGcs);
+  if (config.role != Role::gcs) throw TunnelError(Errc::config_invalid, kOfTheGcs);
   return std::get<std::vector<std::string>>(values.at("drones"));
 }
 

@@ -178,8 +178,9 @@ TEST_F(CommandsTest, DronesAreAddedAndRemovedByNameAlone) {
   EXPECT_EQ(engine.noted.size(), 2u) << "with who asked";
   EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "end", "drone": "uav2"})")["result"]["renewed"],
             Json({"uav2"}));
-  EXPECT_EQ(engine.noted.back(), "uav2: Asked through the control socket by uid 1000, gid 1001, pid 42: end the "
-                                 "session of uav2.");
+  EXPECT_EQ(engine.noted.back(),
+            "uav2: Asked through the control socket by uid 1000, gid 1001, pid 42: end the "
+            "session of uav2.");
   engine.noted.resize(2);
   const auto listed = ask(R"({"v": 1, "command": "drones", "action": "list"})")["result"];
   EXPECT_EQ(listed["drones"].size(), 2u);

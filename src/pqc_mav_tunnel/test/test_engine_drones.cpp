@@ -242,6 +242,7 @@ TEST_F(EngineDrones, ADryRunFindsWhatAReloadWouldRefuseAndChangesNothing) {
   tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
   values["drones"] = Names{"uav1", "stranger"};
   expect_refused(Errc::key_missing, "stranger", [&] { (void)tunnel.gcs->reload(true); });
+  (void)tunnel.gcs->add_drone("uav3");  // so that one has a key when another's is gone
   values["drones"] = Names{"uav1", "uav2"};
   values["drone.uav1.plain_peer"] = "127.0.0.1:9";
   values["gso"] = false;
@@ -251,6 +252,7 @@ TEST_F(EngineDrones, ADryRunFindsWhatAReloadWouldRefuseAndChangesNothing) {
   EXPECT_EQ(changes.drones.added, Names{"uav2"});
   EXPECT_EQ(changes.drones.changed, Names{"uav1"});
   EXPECT_EQ(changes.drones.restart, Names{"gso"});
+  EXPECT_EQ(changes.drones.kept, Names{"uav3"});
   EXPECT_EQ(changes.keys.removed, Names{"uav1"});
   expect_as_before(ports);
 }

@@ -41,7 +41,7 @@ TEST(EngineRekey, ChangesSuitesUnderTrafficWithoutLoss) {
   traffic.expect_lossless();
   EXPECT_EQ(status(*tunnel.drone).rekeys_ok, 7u);
   EXPECT_EQ(status(*tunnel.gcs).rekeys_ok, 7u);
-  EXPECT_EQ(status(*tunnel.drone).handshakes_ok, 8u);
+  EXPECT_EQ(status(*tunnel.drone).handshakes_ok, 1u);
   EXPECT_EQ(total(*tunnel.gcs, "hs_completed"), 8u);
   for (const auto* engine : {tunnel.gcs.get(), tunnel.drone.get()}) {
     expect_all_accounted_for(*engine);

@@ -26,6 +26,7 @@ any_tlv = st.one_of(
     st.builds(control.Role, st.sampled_from([control.Role.ACTIVE, control.Role.STANDBY]), u32s),
     st.builds(control.Term, u32s),
     st.builds(control.Got, u8s, st.binary(min_size=4, max_size=4)),
+    st.builds(control.Pin, u32s, u32s),
 )
 
 
@@ -47,7 +48,7 @@ def test_any_bytes_decode_or_are_refused(content):
 
 
 def test_every_type_has_a_vector():
-    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41)}
+    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42}
 
 
 def test_unknown_types_are_skipped():

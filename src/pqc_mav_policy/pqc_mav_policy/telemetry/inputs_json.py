@@ -64,7 +64,7 @@ def _of_today(content: Any) -> Any:
     cells."""
     content.setdefault("threat_response", "")
     content["link"].setdefault("queue_s", None)
-    earlier = {"clock_offset_s": None, "cooldown_until_s": None, "ratchets": 0, "ratchet_for_s": 0.0}
+    earlier: dict[str, Any] = {"clock_offset_s": None, "cooldown_until_s": None, "ratchets": 0, "ratchet_for_s": 0.0}
     earlier |= {"pinned_suite": "", "pin_for_s": 0.0}
     content["session"] = {**earlier, **content["session"]}
     content["outcomes"] = [{"kind": "rekey", **outcome} for outcome in content["outcomes"]]

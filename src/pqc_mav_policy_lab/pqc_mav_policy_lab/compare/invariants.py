@@ -7,6 +7,7 @@
 * I3 monotonic degradation: a heavier suite was requested during stress, an emergency or on a bad link.
 * Limits: a change within the cooldown of the one before, or beyond the rate limit; answers to an emergency and
   rollbacks are exempt from both.
+* Drafts: a suite was requested that no published standard specifies, though 'allow_drafts' is off and nobody named it.
 
 I4, determinism, is a property of two flights and counted by the comparison.
 """
@@ -20,10 +21,11 @@ from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
+from pqc_mav_policy.telemetry.inputs import DecisionInput
 from pqc_mav_policy_lab.flight_model.session import HANDSHAKE_TIMEOUT_S
 from pqc_mav_policy_lab.missions.fly import Second
 
-KINDS = ("I1", "I2", "I3", "cooldown", "rate")
+KINDS = ("I1", "I2", "I3", "cooldown", "rate", "drafts")
 # An emergency is answered once the switch has been made: two seconds are enough for a light handshake.
 ANSWER_S = 2
 _ABOVE_LIMITS = (Action.DOWN_0, Action.ROLLBACK)
@@ -52,6 +54,7 @@ def violations(flight: Sequence[Second], ladder: Ladder, parameters: PolicyParam
             continue
         found["I1"] += bool(senses.blind(inputs, parameters))
         found["I3"] += _heavier_under_stress(second, ladder, parameters)
+        found["drafts"] += not _allowed(decision.to_suite, inputs, ladder, parameters)
         if decision.action not in _ABOVE_LIMITS:
             recent = [at for at in switches if now - at < parameters.rate_limit_window_s]
             found["cooldown"] += bool(switches) and now - switches[-1] < parameters.cooldown_s
@@ -67,7 +70,14 @@ def _owed(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:
     asked = inputs.session.pending_suite or second.decision.to_suite
     least = parameters.minimum_level or ladder.catalogue[inputs.configured_suite].level
     usable = [name for name in inputs.available if name not in inputs.blacklisted]
+    usable = [name for name in usable if _allowed(name, inputs, ladder, parameters)]
     return ladder.lightest_below(asked, [name for name in usable if ladder.catalogue[name].level >= least]) is not None
+
+
+def _allowed(suite: str, inputs: DecisionInput, ladder: Ladder, parameters: PolicyParameters) -> bool:
+    """By standard, by parameter, or because it is the proxy's own or in use."""
+    named = suite in (inputs.configured_suite, inputs.session.suite)
+    return named or parameters.allow_drafts or ladder.catalogue[suite].standard
 
 
 def _heavier_under_stress(second: Second, ladder: Ladder, parameters: PolicyParameters) -> bool:

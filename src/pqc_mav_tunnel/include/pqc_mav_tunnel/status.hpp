@@ -131,7 +131,7 @@ struct RekeyOutcome {
   std::string suite;
   std::uint8_t epoch = 0;
   double duration_ms = 0;
-  std::string message;  // a sentence in either case
+  std::string message;   // a sentence in either case
   double pin_for_s = 0;  // for how long no policy chooses another suite
 };
 

@@ -18,6 +18,7 @@ struct KemInfo {
   std::string_view token, display, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
+  std::string_view standard;                                      // that specifies it; "" = none published so far
   std::array<std::string_view, 3> oqs_names;                      // candidates, newest first; empty = none
   std::size_t public_key, secret_key, ciphertext, shared_secret;  // bytes
 };
@@ -26,12 +27,13 @@ struct SigInfo {
   std::string_view token, display, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
+  std::string_view standard;
   std::array<std::string_view, 3> oqs_names;
   std::size_t public_key, secret_key, signature_max;  // bytes
 };
 
 struct AeadInfo {
-  std::string_view token, display, short_code;
+  std::string_view token, display, short_code, standard;
   AeadId id;
   std::size_t key, nonce, tag;  // bytes
 };
@@ -44,6 +46,10 @@ struct Suite {
   std::uint8_t level;  // NIST 1, 3 or 5
   bool core;           // one of the 72
   bool campaign_2025;  // one of the 30 measured in October 2025
+  /// Whether a published standard specifies all three algorithms (SECURITY.md, Algorithms).
+  [[nodiscard]] bool standard() const noexcept {
+    return !kem->standard.empty() && !sig->standard.empty() && !aead->standard.empty();
+  }
   [[nodiscard]] std::array<std::uint8_t, 4> wire_ids() const noexcept {
     return {kem->family_id, kem->param_id, sig->family_id, sig->param_id};
   }

@@ -53,6 +53,7 @@ class SuiteInfo:
     level: int
     core: bool
     campaign_2025: bool
+    standard: bool  # a published standard specifies all three of its algorithms
     kem: str
     kem_family: str
     kem_token: str

@@ -23,6 +23,7 @@ Json described(const Suite& suite) {
   auto out = view_of(suite);
   const auto& have = availability(suite);
   out["campaign_2025"] = suite.campaign_2025;
+  out["standard"] = suite.standard();
   out["kem_family"] = suite.kem->family;
   out["kem_token"] = suite.kem->token;
   out["sig_family"] = suite.sig->family;

@@ -79,7 +79,7 @@ ConfigValue setting_of(const std::string& key, const Json& value) {
   if (text(value)) return value.get<std::string>();
   if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), text))
     return value.get<std::vector<std::string>>();
-  refuse("bad_request", "'" + key.substr(0, kIdMost) +
+  refuse("bad_request", std::string("'") + key.substr(0, kIdMost) +
                             "' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.");
 }
 

@@ -74,14 +74,12 @@ void GcsControl::read_signing_keys() {
   }
   if (lacking.empty()) return;
   if (signing_.empty())
-    throw TunnelError(Errc::key_missing,
-                      "None of the allowed suites can be served: there is no signing key for " + lacking + " below " +
-                          config_.keys +
-                          "; make keys with 'pqcmav keys init " + first_drone() +
-                          "', or copy them from where they were made.");
+    throw TunnelError(Errc::key_missing, "None of the allowed suites can be served: there is no signing key for " +
+                                             lacking + " below " + config_.keys +
+                                             "; make keys with 'pqcmav keys init " + first_drone() +
+                                             "', or copy them from where they were made.");
   events_.log(LogLevel::warning, "",
-              "No signing key for " + lacking +
-                  ": their suites are refused. 'pqcmav keys init " + first_drone() +
+              "No signing key for " + lacking + ": their suites are refused. 'pqcmav keys init " + first_drone() +
                   "' makes the missing keys; leaving these suites out of 'allowed_suites' ends this warning.");
 }
 

@@ -88,8 +88,7 @@ SecretBytes read_limited(const fs::path& file, bool secret) {
     const int code = errno;
     if (code == ENOENT)
       throw TunnelError(Errc::key_missing,
-                        "There is no key file " + file.string() +
-                            "; make keys with 'pqcmav keys init " +
+                        "There is no key file " + file.string() + "; make keys with 'pqcmav keys init " +
                             (file.parent_path().filename() == "psk" ? file.stem().string() : "drone1") +
                             "', or copy them from where they were made.");
     throw TunnelError(Errc::key_missing, "The key file " + file.string() + " cannot be read (" + system_reason(code) +

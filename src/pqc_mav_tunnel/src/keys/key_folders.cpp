@@ -126,8 +126,9 @@ std::vector<std::string> GcsKeys::drone_ids() const {
     if (file.extension() == ".key" && valid_drone_id(file.stem().string())) out.push_back(file.stem().string());
   }
   if (error) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
-                                             "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
+    throw TunnelError(Errc::key_missing,
+                      "The key folder " + folder.string() + " cannot be read (" + error.message() +
+                          "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
   }
   std::ranges::sort(out);
   return out;

@@ -67,8 +67,9 @@ std::vector<KeyEntry> list_keys(const fs::path& folder) {
     if (extension == ".key" || extension == ".pub") files.push_back(entry->path());
   }
   if (error) {
-    throw TunnelError(Errc::key_missing, "The key folder " + folder.string() + " cannot be read (" + error.message() +
-                                             "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
+    throw TunnelError(Errc::key_missing,
+                      "The key folder " + folder.string() + " cannot be read (" + error.message() +
+                          "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
   }
   std::ranges::sort(files);
   std::vector<KeyEntry> out;

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy.decision import Action, Decision
-from pqc_mav_policy.parameters import STREAMS, PolicyParameters
+from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Threat, TunnelState
 
@@ -24,7 +24,7 @@ PUBLISHED = Path(__file__).resolve().parents[2] / "published" / "rpi5_policy_cas
 
 def decide(*frames: tuple[float, DecisionInput], **parameters: Any) -> Decision:
     """The last decision over snapshots; between two of them the earlier is repeated once a second."""
-    strategy = Cascade(CATALOGUE, PolicyParameters(**parameters))
+    strategy = Cascade(CATALOGUE, every(**parameters))
     memory = strategy.initial_state(frames[0][0])
     decision = None
     for (start, inputs), end in zip(frames, [time for time, _ in frames[1:]] + [frames[-1][0] + 0.5], strict=True):
@@ -141,7 +141,7 @@ def test_a_renewal_of_keys_leaves_nothing_to_roll_back_to() -> None:
 
 
 def test_a_rollback_is_not_undone() -> None:
-    strategy = Cascade(CATALOGUE, PolicyParameters())
+    strategy = Cascade(CATALOGUE, every())
     memory = strategy.initial_state(0.0)
     _, memory = strategy.decide(well(HQC), memory, 50.0)
     bad = well(LIGHT, epoch=1, switched=51.0, link={"blackouts_near_switch": 4})

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.parameters import PolicyParameters
@@ -18,7 +18,7 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase, Threat
 TABLE = load(DEFAULT_FILE)
 MCELIECE = suite("MC-460-AG-MD-65")
 HOVER = {"phase": Phase.HOVER}
-FREE = PolicyParameters(phase_bands=False)
+FREE = every(phase_bands=False)
 
 
 def after(
@@ -83,7 +83,7 @@ def test_only_available_core_suites_are_chosen() -> None:
 
 
 def test_bands_of_the_phase_of_flight_bind_the_expert_too() -> None:
-    decision = after(well(battery={"voltage_v": 14.5}, vehicle={"phase": Phase.TAKEOFF}), parameters=PolicyParameters())
+    decision = after(well(battery={"voltage_v": 14.5}, vehicle={"phase": Phase.TAKEOFF}), parameters=every())
     assert CATALOGUE[decision.to_suite].kem_family == "ML-KEM"
 
 

@@ -11,18 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import Phase as Phases
 from hypothesis import strategies as st
 from plant import Plant, Step, Weather
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy.alarms import EVERY_S, RESPONSES
 from pqc_mav_policy.decision import Action, Decision, Kind
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.measured import Measured
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Link, Phase, Threat
 
-P = PolicyParameters()
+P = every()
 MEASURED = Measured(CATALOGUE, P, cost_model(CATALOGUE, MeasuredParameters(), None))
 # On this radio even heavy suites fit the tight budget, so that nothing is left for its cost alone.
 ROOMY = Measured(CATALOGUE, P, cost_model(CATALOGUE, MeasuredParameters(tight_ms=60000.0), None))

@@ -10,21 +10,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import Phase as Phases
 from hypothesis import strategies as st
 from plant import Plant, Step, Weather
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy import senses
 from pqc_mav_policy.alarms import RESPONSES
 from pqc_mav_policy.bands import BANDS
 from pqc_mav_policy.decision import Action
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.cascade import signs
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.measured import Measured
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.telemetry.inputs import Outcome, Phase, Threat
 
-P = PolicyParameters()
+P = every()
 MEASURED = Measured(CATALOGUE, P, cost_model(CATALOGUE, MeasuredParameters(), None))
 LADDER = Ladder(CATALOGUE)
 HOUR = 3600

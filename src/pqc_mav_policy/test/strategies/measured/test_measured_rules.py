@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, suite, well
+from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 
 from pqc_mav_policy.decision import Action, Decision, Kind
-from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.measured import Measured
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
@@ -23,7 +22,7 @@ HOT, WARMING = {"temperature_c": 90.0}, {"rate_c_per_min": 9.0}
 
 def strategy(limits: dict[str, Any] | None = None, **parameters: Any) -> Measured:
     measured = MeasuredParameters(**(limits or {}))
-    return Measured(CATALOGUE, PolicyParameters(**parameters), cost_model(CATALOGUE, measured, None))
+    return Measured(CATALOGUE, every(**parameters), cost_model(CATALOGUE, measured, None))
 
 
 def after(inputs: DecisionInput, seconds: float = 35.0, limits: Any = None, **parameters: Any) -> Decision:
