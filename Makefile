@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu lint format docs report bench peers chaos soak sanitize fuzz cross arm64 deb distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz cross arm64 deb distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,12 @@ test:  ## Run all tests: gtest through ctest, then pytest (PACKAGES="..." select
 test-ubuntu:  ## Run the Python tests with the versions that Ubuntu 24.04 has (PACKAGES="..." selects)
 	@tools/setup.sh analysis dashboard detect test
 	@tools/test_ubuntu.sh $(PACKAGES)
+
+browsers:  ## Install Chromium, Firefox and WebKitGTK (apt, needs root) and try the dashboard in all three
+	@apt-get install -y --no-install-recommends chromium chromium-driver firefox-esr webkit2gtk-driver xvfb
+	@tools/setup.sh analysis dashboard test
+	@PQCMAV_BROWSERS=all tools/run python -m pytest -q src/pqc_mav_dashboard/test/test_page.py \
+	  src/pqc_mav_dashboard/test/test_page_ros.py src/pqc_mav_dashboard/test/test_browsers.py
 
 lint:  ## Check style: ruff, mypy, clang-format, shell syntax, licence lines
 	@tools/setup.sh analysis dashboard lint

@@ -22,6 +22,10 @@ def dashboard(
     ros: Annotated[
         bool, typer.Option("--ros/--no-ros", help="Also listen to ROS topics, if ROS 2 is installed.")
     ] = True,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="Keep what the charts show for a day in this folder, which is made and is yours alone."),
+    ] = None,
     bind: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     beyond_loopback: Annotated[
         bool,
@@ -37,13 +41,16 @@ def dashboard(
 ) -> None:
     """Serve a page that shows one drone or a fleet, until Ctrl-C.
 
-    It reads control sockets and ROS topics of this machine, or a recording. Nothing is asked while no page is open.
+    It reads control sockets and ROS topics of this machine, or a recording. Nothing is asked while no page is open,
+    unless a history is kept.
     Other users of this machine are refused, but for root and those of --allow.
     For Prometheus, /metrics is what 'pqcmav metrics' serves.
     Actions (rekey, pin, mode, station) need the token that is printed at the start.
 
     From another machine: 'ssh -L 8765:127.0.0.1:8765 HOST', then open http://localhost:8765/ there.
     """
+    if replay and history:
+        raise CliError("--history keeps what is live; a recording (--replay) is kept already. Leave one of them out.")
     try:
         from pqc_mav_dashboard.run import Options, run
     except ModuleNotFoundError as error:
@@ -55,7 +62,18 @@ def dashboard(
         ) from None
     beside = {} if replay else {"/metrics": _metrics(socket, ros)}
     run(
-        Options(bind, port, beyond_loopback, tuple(host_name or ()), socket, ros, replay, beside, tuple(allow or ())),
+        Options(
+            bind=bind,
+            port=port,
+            beyond_loopback=beyond_loopback,
+            host_names=tuple(host_name or ()),
+            socket=socket,
+            ros=ros,
+            replay=replay,
+            beside=beside,
+            history=history,
+            allow=tuple(allow or ()),
+        ),
         note,
     )
 

@@ -28,8 +28,29 @@ __all__ = ["running"]
 LAYOUTS = Path(get_package_share_directory("pqc_mav_recorder")) / "layouts"
 NUMBERS = re.compile(r"(bool|u?int(8|16|32|64)|float(32|64))$")
 FIELD = re.compile(r"^\s*(\w+(?:/\w+)*)(\[\S*\])?\s+(\w+)\s*(?:#.*)?$")
-# What a Foxglove layout may consist of, of the panels that are used here.
-PANELS = {"Plot", "StateTransitions", "RawMessages", "DiagnosticSummary", "Tab"}
+# The published form of a layout and of the panels used here: in the open source of Foxglove Studio, LayoutData,
+# MosaicNode, PlotConfig, PlotPath, StateTransitionConfig, RawMessagesPanelConfig, DiagnosticSummaryConfig. A field
+# that the type calls optional ends with "?"; a set lists the values that a text may have.
+TIMES = {"receiveTime", "headerStamp"}
+PLOT_PATH = {"value": str, "enabled": bool, "timestampMethod": TIMES, "label?": str, "color?": str, "showLine?": bool}
+STATE_PATH = {"value": str, "timestampMethod": TIMES, "label?": str, "enabled?": bool, "color?": str}
+PANELS: dict[str, dict[str, Any]] = {
+    "Plot": {
+        "paths": [PLOT_PATH], "isSynced": bool, "showLegend": bool, "legendDisplay": {"floating", "top", "left"},
+        "xAxisVal": {"timestamp", "index", "custom", "currentCustom"}, "showXAxisLabels": bool, "showYAxisLabels": bool,
+        "foxglovePanelTitle?": str, "minYValue?": float, "maxYValue?": float,
+    },
+    "StateTransitions": {"paths": [STATE_PATH], "isSynced": bool, "foxglovePanelTitle?": str},
+    "RawMessages": {
+        "topicPath": str, "diffEnabled": bool, "diffMethod": {"custom", "previous message"}, "diffTopicPath": str,
+        "showFullMessageForDiff": bool,
+    },
+    "DiagnosticSummary": {
+        "minLevel": int, "pinnedIds": [str], "topicToRender": str, "hardwareIdFilter": str, "sortByLevel?": bool,
+    },
+    "Tab": {"activeTabIdx": int, "tabs": [{"title": str, "layout": object}]},
+}  # fmt: skip
+LAYOUT = {"configById": dict, "globalVariables": dict, "userNodes": dict, "layout": object, "playbackConfig?": dict}
 PATH = re.compile(r"^(?P<topic>/[\w/]+)(?:\{(?P<name>\w+)==\"(?P<value>\w+)\"\})?(?:\.(?P<field>\w+))?$")
 
 
@@ -56,6 +77,43 @@ def foxglove() -> dict[str, Any]:
     return dict(json.loads((LAYOUTS / "foxglove.json").read_text(encoding="utf-8")))
 
 
+def differs(value: Any, form: Any, where: str) -> list[str]:
+    """What of a value has not the published form; each with where it is."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return [f"{where} is no object"]
+        known = {name.removesuffix("?"): kind for name, kind in form.items()}
+        missing = [f"{where}.{name} is missing" for name in form if not name.endswith("?") and name not in value]
+        unknown = [f"{where}.{name} is unknown" for name in value if name not in known]
+        inner = (differs(value[name], kind, f"{where}.{name}") for name, kind in known.items() if name in value)
+        return missing + unknown + [each for found in inner for each in found]
+    if isinstance(form, list):
+        if not isinstance(value, list):
+            return [f"{where} is no list"]
+        return [each for n, item in enumerate(value) for each in differs(item, form[0], f"{where}[{n}]")]
+    if isinstance(form, set):
+        return [] if value in form else [f"{where} is {value!r}"]
+    good = isinstance(value, form) and (form is bool or not isinstance(value, bool))
+    return [] if good or form is object else [f"{where} is {value!r}, no {form.__name__}"]
+
+
+def test_the_foxglove_layout_has_the_published_form() -> None:
+    layout = foxglove()
+    assert differs(layout, LAYOUT, "layout") == []
+    for name, config in layout["configById"].items():
+        assert differs(config, PANELS[name.partition("!")[0]], name) == []
+
+
+def test_a_layout_of_another_form_is_noticed() -> None:
+    good = {"value": "/a.b", "enabled": True, "timestampMethod": "receiveTime"}
+    assert differs(good, PLOT_PATH, "p") == []
+    bad = {"value": 1, "enabled": "yes", "timestampMethod": "never", "line": True}
+    assert differs(bad, PLOT_PATH, "p") == [
+        "p.line is unknown", "p.value is 1, no str", "p.enabled is 'yes', no bool", "p.timestampMethod is 'never'",
+    ]  # fmt: skip
+    assert differs({}, PLOT_PATH, "p") == [f"p.{name} is missing" for name in ("value", "enabled", "timestampMethod")]
+
+
 def panels_of(tree: Any) -> Iterator[str]:
     """The panels of a layout's tree, which is one panel or two halves."""
     if isinstance(tree, str):
@@ -70,7 +128,6 @@ def panels_of(tree: Any) -> Iterator[str]:
 def test_the_foxglove_layout_is_whole() -> None:
     """Each panel is in one place and has one configuration."""
     layout = foxglove()
-    assert set(layout) == {"configById", "globalVariables", "userNodes", "playbackConfig", "layout"}
     placed = list(panels_of(layout["layout"]))
     for name, config in layout["configById"].items():
         kind, _, number = name.partition("!")

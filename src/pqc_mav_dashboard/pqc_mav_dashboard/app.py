@@ -17,6 +17,7 @@ from starlette.websockets import WebSocket
 
 from pqc_mav_common.local_readers import Readers
 from pqc_mav_dashboard.actions import act
+from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.errors import RefusalError, Refused
 from pqc_mav_dashboard.guard import Guard, refuse
 from pqc_mav_dashboard.hub import INTERVAL_S, Hub
@@ -51,13 +52,14 @@ def make_app(
     interval_s: float = INTERVAL_S,
     beside: Mapping[str, Any] | None = None,
     readers: Callable[[str], Readers | None] = lambda _: None,
+    day: Day | None = None,
 ) -> Any:
     """An ASGI application. `names`: the host names it may be opened as; `beside`: further pages (ASGI), by path.
 
-    `readers`: which users of this machine may read a path; see Guard.
+    `readers`: which users of this machine may read a path; see Guard. `day`: where a history is kept, and closed.
     """
     names, refused = list(names), Refused()
-    hub = Hub(source, refused, interval_s)
+    hub = Hub(source, refused, interval_s, day)
     files = page_files()
 
     async def page(request: Request) -> Response:
@@ -82,6 +84,8 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        if day is not None:
+            hub.begin()
         yield
         await hub.close()
 

@@ -45,9 +45,9 @@ def _fresh(sense: Sense | None, clock_s: float) -> Mapping[str, float | None]:
     return sense.fields if sense is not None and good else {}
 
 
-def append(points: deque[Point] | list[Point], made: Point) -> None:
+def append(points: deque[Point] | list[Point], made: Point, gap_s: float = GAP_S) -> None:
     """One more; after a while without any, one before it that is empty."""
-    if points and (made[0] or 0.0) - (points[-1][0] or 0.0) > GAP_S:
+    if points and (made[0] or 0.0) - (points[-1][0] or 0.0) > gap_s:
         points.append(empty((points[-1][0] or 0.0) + 1.0))
     points.append(made)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The viewers and the one loop that feeds them. Without a viewer there is no loop, and no source works."""
+"""The viewers and the one loop that feeds them. Without a viewer there is no loop, and no source works.
+
+Where a history is kept on disk, the loop runs always.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,9 +20,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pqc_mav_dashboard.alarms import Alarms
 from pqc_mav_dashboard.conditions import condition_table
+from pqc_mav_dashboard.day import KEPT_S as DAY_S
+from pqc_mav_dashboard.day import STEP_S, Day
 from pqc_mav_dashboard.errors import RefusalError, Refused
-from pqc_mav_dashboard.history import SERIES, History, point
-from pqc_mav_dashboard.picture import Picture
+from pqc_mav_dashboard.history import KEPT_S, SERIES, History, Point, append, point
+from pqc_mav_dashboard.picture import End, Picture
 from pqc_mav_dashboard.source import Source
 from pqc_mav_dashboard.views import COLUMNS, Row, Rows, drone_view
 
@@ -33,6 +38,7 @@ SHARE = 0.008  # of one processor, for the whole server: large fleets are looked
 SEND_S = 20.0  # who takes nothing for so long is let go
 WHOLE_S = 5.0  # alarms of the whole fleet are looked for that often while pages show single drones
 LINGER_S = 5.0  # a page that is loaded again finds everything running
+SPANS_S = (KEPT_S, 3600, 6 * 3600, DAY_S)  # of the charts, where there is a history
 FLEET = ""  # what a viewer looks at: the fleet, or a drone by its id
 
 
@@ -47,6 +53,7 @@ class Viewer:
 
     socket: WebSocket
     look: str | None = None
+    span_s: int = KEPT_S
     tick: int = -1  # the last whole state of the fleet it has
     events: int = 0
     handshakes: str = ""
@@ -65,8 +72,12 @@ class Viewer:
 class Hub:
     """Serves viewers out of one source."""
 
-    def __init__(self, source: Source, refused: Refused, interval_s: float = INTERVAL_S) -> None:
+    def __init__(
+        self, source: Source, refused: Refused, interval_s: float = INTERVAL_S, day: Day | None = None
+    ) -> None:
         self.source = source
+        self._day = day
+        self._kept_s = -math.inf  # when the last points went there
         self._refused = refused
         self._interval_s = interval_s
         self._viewers: set[Viewer] = set()
@@ -106,11 +117,11 @@ class Hub:
         sending: asyncio.Task[None] | None = None
         try:
             await socket.accept()
-            hello = {"kind": "hello", "columns": COLUMNS, "series": SERIES, "replay": self.source.replay() is not None}
+            hello: dict[str, Any] = {"kind": "hello", "columns": COLUMNS, "series": SERIES}
+            hello |= {"replay": self.source.replay() is not None, "spans_s": SPANS_S if self._day else SPANS_S[:1]}
             viewer.outgoing.put_nowait(encode(hello))
             sending = asyncio.create_task(self._send(viewer))
-            if not self.working:
-                self._loop = asyncio.create_task(self._run())
+            self.begin()
             await self._listen(viewer)
         except (WebSocketDisconnect, RuntimeError):
             pass  # gone
@@ -120,13 +131,20 @@ class Hub:
                 sending.cancel()
             self._wake.set()
 
+    def begin(self) -> None:
+        """Lets the loop run, if it does not."""
+        if not self.working:
+            self._loop = asyncio.create_task(self._run())
+
     async def close(self) -> None:
         """At the server's end."""
         for viewer in list(self._viewers):
             await self._drop(viewer, 1001, "The dashboard was ended.")
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.gather(self._loop, return_exceptions=True)
+        while self._loop is not None and not self._loop.done():
+            self._loop.cancel()  # asyncio.wait_for loses one that comes together with what it waits for
+            await asyncio.wait({self._loop}, timeout=1.0)
+        if self._day is not None:
+            await asyncio.to_thread(self._day.close)
 
     async def _listen(self, viewer: Viewer) -> None:
         began_s, count = time.monotonic(), 0
@@ -162,6 +180,7 @@ class Hub:
         look, steer = message.get("look"), message.get("replay")
         if isinstance(look, str) and len(look) <= 64:
             viewer.look, viewer.tick, viewer.handshakes, viewer.events = look, -1, "", 0
+            viewer.span_s = message["span_s"] if self._day and message.get("span_s") in SPANS_S else KEPT_S
             viewer.due += 1
         elif isinstance(steer, str) and isinstance(message.get("value", 0), (int, float)):
             self.source.steer(steer, float(message.get("value", 0)))
@@ -186,7 +205,7 @@ class Hub:
 
     async def _run(self) -> None:
         # Who comes while the source is being stopped finds this loop still there: begin anew.
-        while self._viewers:
+        while self._viewers or self._day:
             try:
                 await self.source.start()
                 await self._feed()
@@ -200,7 +219,7 @@ class Hub:
         while True:
             began_s = time.monotonic()
             self._wake.clear()
-            if self._viewers:
+            if self._viewers or self._day:
                 empty_s = None
                 try:
                     await self._round()
@@ -212,7 +231,13 @@ class Hub:
                 return
             # Since this point of the round before: what viewers were sent is in it.
             used_s, cost_s = time.process_time(), time.process_time() - used_s
-            wait_s = min(SLOWEST_S, max(self._interval_s, cost_s / SHARE)) if self._viewers else LINGER_S
+            wait_s = (
+                min(SLOWEST_S, max(self._interval_s, cost_s / SHARE))
+                if self._viewers
+                else STEP_S
+                if self._day
+                else LINGER_S
+            )
             wait_s = max(0.0, wait_s - (time.monotonic() - began_s))
             try:
                 await asyncio.wait_for(self._wake.wait(), wait_s)
@@ -221,18 +246,22 @@ class Hub:
 
     async def _round(self) -> None:
         looks = {viewer.look for viewer in self._viewers if viewer.look is not None}
-        if not looks:
+        if not looks and not self._day:
             return
         # What is asked for from here on may have come too late for this picture, and is due in the next round.
         due = {viewer: viewer.due for viewer in self._viewers}
         fleet = FLEET in looks
         drones = frozenset(look for look in looks if look)
         now_s = time.monotonic()
-        all_of_them = fleet or now_s - self._whole_s >= WHOLE_S
+        all_of_them = fleet or now_s - self._whole_s >= WHOLE_S or not looks
         self._whole_s = now_s if all_of_them else self._whole_s
         self.picture = picture = await self.source.picture(drones, whole=all_of_them)
         self._alarms.look(picture, whole=all_of_them)
         self._tick += 1
+        if self._day and all_of_them and now_s - self._kept_s >= STEP_S - 0.5 * self._interval_s:
+            self._kept_s = now_s
+            made = {drone: _point(picture, drone, ends) for drone, ends in picture.drones().items()}
+            await asyncio.to_thread(self._day.add, picture.time_s, made)
         if fleet:
             rows = self._maker.of(picture)
             self._changed = {drone: row for drone, row in rows.items() if self._rows.get(drone) != row}
@@ -242,8 +271,7 @@ class Hub:
         known = picture.drones()
         for drone in drones:
             if self.source.history(drone) is None:
-                made = point(picture.time_s, picture.clock_s, known.get(drone, []), picture.senses.get(drone, {}))
-                self._history.add(drone, made)
+                self._history.add(drone, _point(picture, drone, known.get(drone, [])))
         for viewer in list(self._viewers):
             if viewer.look == FLEET:
                 if viewer.tick == self._tick - 1 and not viewer.fresh:
@@ -273,7 +301,7 @@ class Hub:
         """What every message has."""
         return {
             "time_s": picture.time_s,
-            "notes": picture.notes,
+            "notes": [*picture.notes, *([self._day.problem] if self._day and self._day.problem else [])],
             "absent": picture.absent,
             "replay": self.source.replay(),
             "alarms": self._alarms.told(),
@@ -295,7 +323,9 @@ class Hub:
             "actions": dict(self.source.actions(drone, picture)),
         }
         own = self.source.history(drone)
-        points = self._history.of(drone) if own is None else own
+        points: Sequence[Point] = self._history.of(drone) if own is None else own
+        if fresh and self._day:
+            points = await self._with_older(drone, points, picture.time_s - viewer.span_s, picture.time_s)
         message["points"] = points if fresh else [each for each in points if (each[0] or 0.0) > viewer.point_s]
         mark, handshakes = await self._newest_handshakes(drone, shown)
         if fresh or viewer.handshakes != mark:
@@ -305,6 +335,15 @@ class Hub:
         if viewer.look == drone and self._offer(viewer, encode(message)):
             viewer.events, viewer.handshakes, viewer.told = number, mark, due
             viewer.point_s = (points[-1][0] or 0.0) if points else 0.0
+
+    async def _with_older(self, drone: str, points: Sequence[Point], since_s: float, now_s: float) -> list[Point]:
+        """What is on disk, up to what is in memory."""
+        assert self._day is not None
+        until_s = points[0][0] if points and points[0][0] else now_s
+        joined = await asyncio.to_thread(self._day.of, drone, since_s, until_s)
+        for made in points:
+            append(joined, made, 3 * STEP_S)
+        return joined
 
     async def _newest_handshakes(self, drone: str, shown: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         """Asked only when a counter says that there are new ones."""
@@ -327,3 +366,7 @@ class Hub:
             viewer.due += 1
             return False
         return True
+
+
+def _point(picture: Picture, drone: str, ends: Sequence[End]) -> Point:
+    return point(picture.time_s, picture.clock_s, ends, picture.senses.get(drone, {}))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.local_readers import SCRAPERS, Readers
+from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.ros_source import RosSource
 from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
 from pqc_mav_dashboard.socket_source import SocketSource
@@ -30,6 +31,7 @@ class Options:
     ros: bool = True
     replay: Path | None = None
     beside: Mapping[str, Any] = field(default_factory=dict)  # further pages, as ASGI applications
+    history: Path | None = None  # a folder for what a day has brought
     allow: Sequence[str] = ()  # who else of this machine may read; see Readers
 
 
@@ -64,5 +66,6 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         told(f"http://{place}:{port}/")
         if options.replay is None:
             told(f"token for actions: {token.value}")
-        server = make_server(source, token, names, beside=options.beside, readers=readers)
+        day = Day(options.history) if options.history is not None else None
+        server = make_server(source, token, names, beside=options.beside, readers=readers, day=day)
         asyncio.run(server.serve(sockets=[listening]))

@@ -17,6 +17,7 @@ import uvicorn
 from pqc_mav_common.errors import ExitCode, ProcessError
 from pqc_mav_common.local_readers import Readers
 from pqc_mav_dashboard.app import make_app
+from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.guard import LOOPBACK_NAMES
 from pqc_mav_dashboard.hub import INTERVAL_S, LONGEST
 from pqc_mav_dashboard.source import Source
@@ -103,13 +104,14 @@ def make_server(
     interval_s: float = INTERVAL_S,
     beside: Mapping[str, Any] | None = None,
     readers: Callable[[str], Readers | None] = lambda _: None,
+    day: Day | None = None,
 ) -> uvicorn.Server:
-    """A server that has not begun; `serve(sockets=[bound(...)])` runs it. `beside`, `readers`: see make_app."""
+    """A server that has not begun; `serve(sockets=[bound(...)])` runs it. `beside`, `readers`, `day`: see make_app."""
     # Its log would be one line per request, and of failures that are refused and counted already.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(source, token, names, interval_s=interval_s, beside=beside, readers=readers),
+        make_app(source, token, names, interval_s=interval_s, beside=beside, readers=readers, day=day),
         http="h11",
         ws="websockets-sansio",
         ws_max_size=LONGEST,

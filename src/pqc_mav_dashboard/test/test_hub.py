@@ -6,12 +6,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.websockets import WebSocket
 
 from pqc_mav_dashboard import hub as module
+from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.errors import RefusalError, Refused
 from pqc_mav_dashboard.hub import Hub
 from pqc_mav_dashboard.picture import End, Picture
@@ -187,6 +189,40 @@ def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
         assert not (await line.hear("drone"))["whole"]
         line.leave()
         await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_a_history_is_kept_while_nobody_looks(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STEP_S", 0.02)
+    made = Hub(source, Refused(), interval_s=0.01, day=Day(tmp_path / "day"))
+    plain, begin_s = source.picture, 1_800_000_000.0
+
+    async def picture(drones: frozenset[str], *, whole: bool = False) -> Picture:
+        found = await plain(drones, whole=whole)
+        found.time_s = begin_s + 10.0 * source.asked
+        return found
+
+    monkeypatch.setattr(source, "picture", picture)
+
+    async def scene() -> None:
+        made.begin()
+        while source.asked < 100:
+            await asyncio.sleep(0.01)
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        assert (await line.hear("hello"))["spans_s"] == [600, 3600, 21600, 86400]
+        line.say(look="d1", span_s=3600)
+        points = (await line.hear("drone"))["points"]
+        assert points[0][0] == begin_s + 10 and len(points) >= 100 and points[0][1] == 8.0
+        line.say(look="d1", span_s=600)
+        while not (shorter := await line.hear("drone"))["whole"]:
+            pass
+        assert points[0][0] < shorter["points"][0][0]
+        line.leave()
+        await serving
+        assert made.working, "it goes on without a viewer"
         await made.close()
 
     asyncio.run(scene())

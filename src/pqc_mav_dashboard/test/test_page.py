@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from fake_engine import FakeEngine
 from flight import record
 
 from pqc_mav_common.free_ports import own_run_folder
+from pqc_mav_common.testing import until
+from pqc_mav_dashboard.day import Day
+from pqc_mav_dashboard.history import SERIES
 
 pytestmark = pytest.mark.timeout(300)
 EACH = pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")])
@@ -290,6 +294,27 @@ const read = fetch(url + "/api/health").then((r) => r.text()).then(() => "read",
 Promise.all([opened, asked("cors", {"Content-Type": "application/json", "X-PQCMAV-Token": "x"}),
   asked("no-cors", {"Content-Type": "text/plain"}), read]).then((all) => { document.title = all.join(", "); });
 </script>"""
+
+
+def test_a_history_shows_what_was_before_the_page(page: Page, pair: Pair, tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    day = Day(folder)
+    now_s = time.time()
+    for ago_s in range(3000, 900, -10):
+        day.add(now_s - ago_s, {DRONE: [now_s - ago_s, *[0.25] * (len(SERIES) - 1)]})
+    day.close()
+    dashboard = Dashboard("--no-ros", "--history", str(folder), environment=pair.environment)
+    try:
+        page.open(f"{dashboard.url}/#/drone/{DRONE}").says("The tunnel is well.")
+        page.find("select", "Time shown")
+        assert len(saved(page, f"{DRONE}-link-over-time")) < 100
+        page.enter("select", "Time shown", "3600")
+        until(lambda: len(saved(page, f"{DRONE}-link-over-time")) > 200, "the hour before")
+        rows = saved(page, f"{DRONE}-link-over-time")
+        assert [row[3] for row in rows].index("", 1) > 200, "and a gap until the page was opened"
+        page.is_good(f"history-{page.browser.name}")
+    finally:
+        dashboard.kill()
 
 
 def test_a_page_of_another_origin_gets_nothing(page: Page, dashboard: Dashboard) -> None:

@@ -8,7 +8,6 @@ import { el } from "./dom.js";
 import { colour } from "./theme.js";
 
 const HEIGHT = 170;
-const SHOWN_S = 600;
 // Index in a point, its name, its colour, its dash; `least` is the smallest range of the axis: noise is no mountain.
 const CHARTS = [
   { title: "Rates", least: 1000, write: bits, series: [[1, "sent", "--line-1"], [2, "received", "--line-2", [6, 3]]] },
@@ -23,7 +22,7 @@ export function learnSeries(names) {
 }
 /** One point alone is no line: it is drawn as a dot. */
 const few = (_plot, _series, first, last) => last - first < 2;
-const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 21600];
 const two = (n) => String(n).padStart(2, "0");
 const moment = (seconds) => {
   const at = new Date(seconds * 1000);
@@ -33,6 +32,7 @@ const moment = (seconds) => {
 export class Charts {
   constructor(root) {
     this.points = [];
+    this.shown_s = 600;
     this.root = root;
     this.plots = [];
     this.observer = new ResizeObserver(() => this.resize());
@@ -93,7 +93,7 @@ export class Charts {
     if (whole) this.points = points.slice();
     else for (const point of points) if (!this.points.length || point[0] > this.points.at(-1)[0]) this.points.push(point);
     const newest = this.points.at(-1);
-    while (this.points.length && this.points[0][0] < newest[0] - SHOWN_S) this.points.shift();
+    while (this.points.length && this.points[0][0] < newest[0] - this.shown_s) this.points.shift();
     CHARTS.forEach((chart, i) => {
       this.plots[i].setData(this.data(chart));
       const said = chart.series.map(([index, label, name]) => [label, newest ? chart.write(newest[index]) : "", name]);

@@ -9,6 +9,7 @@ export class Connection {
     this.take = take; // each message
     this.tell = tell; // (state, sentence)
     this.look = "";
+    this.span_s = 0;
     this.tries = 0;
     this.open();
   }
@@ -18,7 +19,7 @@ export class Connection {
     const socket = new WebSocket(`${scheme}://${location.host}/ws`);
     this.socket = socket;
     this.tell("connecting", "connecting");
-    socket.onopen = () => this.show(this.look);
+    socket.onopen = () => this.show(this.look, this.span_s);
     socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.v !== VERSION) return;
@@ -34,10 +35,11 @@ export class Connection {
     };
   }
 
-  /** What this page looks at: "" for the fleet, else a drone. */
-  show(look) {
+  /** What this page looks at: "" for the fleet, else a drone, and so many seconds of it (0: as the server likes). */
+  show(look, span_s = 0) {
     this.look = look;
-    this.send({ look });
+    this.span_s = span_s;
+    this.send({ look, span_s });
   }
 
   replay(what, value = 0) {

@@ -10,11 +10,20 @@ import { drawPlan } from "./plan.js";
 import { absent, policyCard, senseCards, threatCard } from "./senses.js";
 
 const EVENTS = 200;
+// Times that can be shown, as the server told at the beginning; more than one where it keeps a history.
+let SPANS_S = [];
+export function learnSpans(spans_s) {
+  SPANS_S = spans_s;
+}
 
 export class DroneView {
-  constructor(root, drone, actions) {
+  constructor(root, drone, actions, span) {
     this.drone = drone;
     this.actions = actions;
+    this.span = el("select", { "aria-label": "Time shown", hidden: true, onchange: () => {
+      this.charts.shown_s = Number(this.span.value);
+      span(this.charts.shown_s);
+    } });
     this.events = [];
     this.handshakes = null;
     this.suites = [];
@@ -40,8 +49,8 @@ export class DroneView {
     this.facts = el("dl", { class: "facts" });
     this.act = el("button", { type: "button", class: "primary live", onclick: () => this.actions.open(this) }, "Actions");
     this.chartBox = el("div", { class: "charts" });
-    const card = (title, body, wide = false, make = null) => el("section", { class: wide ? "card wide" : "card", "aria-label": title },
-      el("div", { class: "cardhead" }, el("h2", {}, title), make && csvButton(`${this.drone}-${title.toLowerCase().replaceAll(" ", "-")}`, make)), body);
+    const card = (title, body, wide = false, make = null, more = null) => el("section", { class: wide ? "card wide" : "card", "aria-label": title },
+      el("div", { class: "cardhead" }, el("h2", {}, title), el("span", { class: "spring" }), more, make && csvButton(`${this.drone}-${title.toLowerCase().replaceAll(" ", "-")}`, make)), body);
     this.ends = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Both ends, table" });
     this.shakes = el("div", { class: "scroll shakes-box", tabindex: "0", role: "group", "aria-label": "Handshakes, table" });
     this.senses = el("div", { class: "senses" });
@@ -55,7 +64,7 @@ export class DroneView {
       this.words,
       this.facts,
       el("div", { class: "cards" },
-        card("Link over time", this.chartBox, true, () => this.charts.csv()),
+        card("Link over time", this.chartBox, true, () => this.charts.csv(), this.span),
         card("Plan of the flight", this.plan, false, () => this.charts.csv()),
         card("Events", this.log, false, () => [["time", "end", "event"], this.events.map((event) => [moment(event.time), endName(event.end), said(event)])]),
         card("Both ends", this.ends, true, () => ofTable(this.ends)), card("Handshakes", this.shakes, true, () => ofTable(this.shakes)),
@@ -71,6 +80,10 @@ export class DroneView {
 
   take(message) {
     this.message = message;
+    if (!this.span.length && SPANS_S.length > 1) {
+      this.span.append(...SPANS_S.map((each) => el("option", { value: each }, each < 3600 ? `${each / 60} min` : `${each / 3600} h`)));
+      this.span.hidden = false;
+    }
     if (message.suites) this.suites = message.suites;
     if (message.handshakes) this.handshakes = message.handshakes;
     const end = message.ends[0];

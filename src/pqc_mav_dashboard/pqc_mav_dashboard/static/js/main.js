@@ -4,7 +4,7 @@
 import { AlarmBar } from "./alarm.js";
 import { learnSeries } from "./charts.js";
 import { Connection } from "./connection.js";
-import { DroneView } from "./drone.js";
+import { DroneView, learnSpans } from "./drone.js";
 import { FleetView, learnColumns } from "./fleet.js";
 import { Replay } from "./replay.js";
 import { startTheme } from "./theme.js";
@@ -35,6 +35,7 @@ function take(message) {
   if (message.kind === "hello") {
     document.body.classList.toggle("recording", message.replay); // nothing of it can be steered
     learnSeries(message.series);
+    learnSpans(message.spans_s);
     return learnColumns(message.columns);
   }
   replay.take(message.replay);
@@ -55,7 +56,7 @@ function route() {
   const from = shown;
   shown = wanted;
   main.replaceChildren();
-  view = wanted ? new DroneView(main, wanted, actions) : new FleetView(main, from || "");
+  view = wanted ? new DroneView(main, wanted, actions, (span_s) => connection.show(wanted, span_s)) : new FleetView(main, from || "");
   document.body.classList.toggle("fleet", !wanted);
   alarm.named(`PQC-MAV dashboard${wanted ? ` – ${wanted}` : ""}`);
   connection.show(wanted);
