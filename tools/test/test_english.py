@@ -24,9 +24,11 @@ SENTENCE_END = re.compile(r"(?<=[.?!:;])[*)\"]*\s+|\s*\|\s*|\n\s*\n|\n(?=\s*(?:[
 FLAWS = {
     "'who' or 'what' as a subject without its noun": re.compile(r"(?:Who|What)\b[^?:]*\.$"),
     "'where' for 'if'": re.compile(r"Where\b[^?:]*, [^?:]*[.;]$"),
-    "'who' without its noun": re.compile(r"\b(?:from|to|by|for|with|than|of|or|and|but|as) who\b(?!m|se)"),
+    "'who' without its noun": re.compile(
+        r"\b(?:from|to|by|for|with|than|of|or|and|but|as) who\b|^who (?!is\b|has\b|does\b)\w+s\b[^?]*$"
+    ),
     "a turn that is not English": re.compile(
-        r"\b(?:as of now\b|stands? under\b|which do so themselves|costs it an?\b|so many steps\b|other hand's\b)"
+        r"(?:(?<![Aa]s )\bof now\b|stands? under\b|which do so themselves|costs it an?\b|so many steps\b)"
     ),
 }
 
@@ -101,7 +103,8 @@ def test_what_programs_say_is_idiomatic(package: str) -> None:
         "What stands here was measured. And more.",
         "Text. Where no key is there, it asks.",
         "It protects packets from who steals secrets later.",
-        "A protocol of now, and of then: as of now nothing else.",
+        "The key goes on: who steals it reads everything.",
+        "It is measured with the protocol of now.",
         "The figures stand under the table.",
     ],
 )
@@ -117,7 +120,7 @@ def test_a_flaw_is_found(sentence: str) -> None:
         "What it costs: 3 ms.",
         "A thief who listens hears nothing, whoever sends.",
         "| What | where |\n|---|---|\n| a | b |",
-        "It shows where packets go, to whom, and what they carry.",
+        "As of now it shows where packets go, to whom, and what they carry.",
         "```\nWho runs here. Nobody.\n```",
     ],
 )

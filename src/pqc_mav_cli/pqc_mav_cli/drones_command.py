@@ -75,13 +75,13 @@ def remove(drone: DroneId, no_save: NoSave = False, socket: Socket = "") -> None
 
 @drones_app.command()
 def end(drone: DroneId, socket: Socket = "") -> None:
-    """End a drone's session at once, and let it in with the key of now alone.
+    """End a drone's session at once, and let it in with the current key alone.
 
     The keys are read again first: after 'pqcmav keys rotate' whoever has the old key is out, with or without a session.
     """
     with _gcs(socket) as control:
         control.ask("drones", action="end", drone=drone)
-    print(f"ended the session of {drone}; it is let in again with the key of now")
+    print(f"ended the session of {drone}; it is let in again with the current key")
 
 
 def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save: bool) -> tuple[int, Path | None]:

@@ -135,7 +135,7 @@ def drones_come_and_go(made: Scene, onlooker: Onlooker) -> None:
     made.write(drones=["d1"])
     assert made.ask("reload")["drones"]["removed"] == ["d2"]
     until(lambda: [each.drone_id for each in heard if each.last_error.startswith("REMOVED")] == ["d2"], "a farewell")
-    until(lambda: set(latched(onlooker, made.node)) == {"d1"}, "who comes late hears nothing of d2")
+    until(lambda: set(latched(onlooker, made.node)) == {"d1"}, "a client that comes late hears nothing of d2")
     assert made.session() == session
 
 

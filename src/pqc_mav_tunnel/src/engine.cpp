@@ -413,7 +413,7 @@ KeyChanges Engine::end_session(const std::string& drone_id) {
   if (!place) throw TunnelError(Errc::config_invalid, "There is no drone '" + drone_id + "' here.");
   auto changes = reload_keys();
   impl_->gcs->end_session(*place);
-  impl_->events.log(LogLevel::info, drone_id, "The session was ended; the drone is let in by the key of now alone.");
+  impl_->events.log(LogLevel::info, drone_id, "The session was ended; the drone is let in by its current key alone.");
   return changes;
 }
 

@@ -30,7 +30,7 @@ class Engine {
   void stop();  // idempotent
 
   // From any thread, after start().
-  /// With the drones of now.
+  /// With the current drones.
   [[nodiscard]] EngineConfig config() const;
   [[nodiscard]] EnginePorts ports() const;
   [[nodiscard]] std::vector<LinkStatus> status() const;

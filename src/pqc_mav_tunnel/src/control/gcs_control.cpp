@@ -307,7 +307,7 @@ KeyChanges GcsControl::reload_keys(bool dry_run) {
 
 void GcsControl::end_session(std::size_t link) {
   if (const auto drone = drone_at(link))
-    drone->ledger.waiting_for("Its session was ended here; it needs a handshake with the key of now.");
+    drone->ledger.waiting_for("Its session was ended here; it needs a handshake with the current key.");
   data_->ask([this, link] {
     if (!drone_at(link)) return false;
     server_->forget(link, now_ns());

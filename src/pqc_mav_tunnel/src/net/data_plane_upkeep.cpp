@@ -70,7 +70,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (handshakes_ != nullptr && current) handshakes_->on_restart_token(*token, index);
       acknowledge(link, control, now);
     } else if (const auto* close = std::get_if<Close>(&control); close != nullptr && current) {
-      // One that was held back says nothing about the session of now.
+      // One that was held back says nothing about the current session.
       link.session.close(now);
       link.closed_by_peer = true;
       link.moved = close->reason == kCloseMoved;
