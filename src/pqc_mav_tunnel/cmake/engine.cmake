@@ -111,6 +111,7 @@ add_library(pqcmav_engine STATIC
   src/control/handshake_attempts.cpp
   src/control/handshake_client.cpp
   src/control/handshake_server.cpp
+  src/control/reception.cpp
   src/control/key_pool.cpp
   src/control/link_ledger.cpp
   src/control/rekey_plan.cpp

@@ -42,8 +42,7 @@ struct Peer {
   Transport transport;
   bool gcs, in_session;
   std::uint64_t now = 1'000 * kMs;
-  std::array<std::uint64_t, Transport::kPaths> received{}, sent{};
-  std::array<bool, Transport::kPaths> validated{};
+  std::array<std::uint64_t, Transport::kPaths + 1> received{}, sent{};
 
   Peer(bool as_gcs, bool session, bool ratchet)
       : transport({as_gcs ? HandshakeSide::gcs : HandshakeSide::drone, {}, session, as_gcs ? 100U : 0U, 1200}, {}),
@@ -77,7 +76,6 @@ struct Peer {
     if (datagram.size() > kDatagramLimit) return;
     received[path] += datagram.size() + kHeaders;
     transport.on_datagram(datagram, path, now);
-    if (const auto valid = transport.validated()) validated[*valid] = true;
     if (const auto whole = transport.take_message()) answer(*whole);
   }
   void answer(const Bytes& whole) {
@@ -93,9 +91,10 @@ struct Peer {
   }
   void talk() {
     for (std::size_t count = 0; const auto out = transport.poll(now); ++count) {
-      require(count < 600 && out->path < Transport::kPaths && out->datagram.size() <= kDatagramLimit);
+      require(count < 600 && out->path <= Transport::kElsewhere && out->datagram.size() <= kDatagramLimit);
       sent[out->path] += out->datagram.size() + kHeaders;
-      if (gcs && !in_session && !validated[out->path]) require(sent[out->path] <= 3 * received[out->path]);
+      if (gcs && !in_session && !(out->path < Transport::kPaths && transport.has_answered(out->path)))
+        require(sent[out->path] <= 3 * received[out->path]);
       const auto frames = in_session ? ByteView(out->datagram).subspan(12) : frames_of(out->datagram);
       require(parse_frames(frames, !gcs).has_value());
     }
@@ -116,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // FRAGMENT's bytes are added to its header, so that reassembly is reached.
   while (input.size() >= 6) {
     peer.now += input[0] * kMs;
-    const auto path = static_cast<PathIndex>(gcs && !in_session ? input[1] % Transport::kPaths : 0);
+    const auto path = static_cast<PathIndex>(gcs && !in_session ? input[1] % (Transport::kPaths + 1) : 0);
     const auto packet = load_be<std::uint16_t>(input.data() + 2);
     const bool fill = input[1] & 0x80;
     const auto length = std::min<std::size_t>(load_be<std::uint16_t>(input.data() + 4) % 1180, input.size() - 6);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <sys/eventfd.h>
-#include <algorithm>
 
+#include <algorithm>
+#include <chrono>
+#include <deque>
 #include <mutex>
 #include <random>
 #include <set>
@@ -56,6 +58,14 @@ class Relay {
     const std::lock_guard lock(mutex_);
     loss_percent_ = percent;
   }
+  /// From now on everything takes 20 ms, and an attacker's copy of what goes up comes at once, from an address of his
+  /// own. What the gcs sends there he passes on, data only where `data`.
+  void overtake(bool data = false) {
+    const std::lock_guard lock(mutex_);
+    overtakes_ = true;
+    passes_data_ = data;
+  }
+  [[nodiscard]] SockAddr overtaker() const { return overtaker_.address(); }
   /// From now on the gcs sees another source address.
   void move(const std::string& host = "127.0.0.1") {
     {
@@ -106,14 +116,34 @@ class Relay {
         if (stopping_) return;
         outside = outside_;
       }
-      pollfd fds[3] = {{wake_.get(), POLLIN, 0}, {inside_.fd(), POLLIN, 0}, {outside->fd(), POLLIN, 0}};
-      if (::poll(fds, 3, 1000) <= 0) continue;
+      pollfd fds[4] = {{wake_.get(), POLLIN, 0},
+                       {inside_.fd(), POLLIN, 0},
+                       {outside->fd(), POLLIN, 0},
+                       {overtaker_.fd(), POLLIN, 0}};
+      const int ready = ::poll(fds, 4, late_.empty() ? 1000 : 1);
+      send_late();
+      if (ready <= 0) continue;
       if (fds[0].revents != 0) {
         std::uint64_t value = 0;
         (void)!::read(wake_.get(), &value, sizeof value);
       }
       if (fds[1].revents != 0) pump(inside_, Way::up);
       if (fds[2].revents != 0) pump(*outside, Way::down);
+      if (fds[3].revents != 0) pass_on();
+    }
+  }
+
+  void send_late() {
+    const std::lock_guard lock(mutex_);
+    for (; !late_.empty() && late_.front().at <= std::chrono::steady_clock::now(); late_.pop_front())
+      deliver(late_.front());
+  }
+  void pass_on() {
+    for (const auto& packet : overtaker_.drain(64)) {
+      const std::lock_guard lock(mutex_);
+      // Of packets of sessions, all but control frames are somebody's data.
+      const bool data = !is_handshake(packet) && (packet[0] >> 4) != 1 && (packet[0] & 0xc0) != 0xc0;
+      if (!drone_.empty() && (passes_data_ || !data)) inside_.send(packet, drone_);
     }
   }
 
@@ -138,21 +168,37 @@ class Relay {
       if (way == Way::up) drone_ = from.source();
       if (recording_ && !is_handshake(packet)) seen_[index].push_back(packet);
       if (!passes(packet, way) || (way == Way::down && drone_.empty())) continue;
-      if (way == Way::up)
-        outside_->send(packet, gcs_udp_);
+      if (overtakes_ && way == Way::up) overtaker_.send(packet, gcs_udp_);
+      Late passing{std::chrono::steady_clock::now() + (overtakes_ ? 20ms : 0ms), way, std::move(packet)};
+      if (overtakes_)
+        late_.push_back(std::move(passing));
       else
-        inside_.send(packet, drone_);
+        deliver(passing);
     }
+  }
+  struct Late {
+    std::chrono::steady_clock::time_point at;
+    Way way;
+    Bytes packet;
+  };
+  void deliver(const Late& passing) {
+    if (passing.way == Way::up)
+      outside_->send(passing.packet, gcs_udp_);
+    else
+      inside_.send(passing.packet, drone_);
   }
 
   const SockAddr gcs_udp_;
   Fd wake_;
   UdpPeer inside_;  // the drone's side
+  UdpPeer overtaker_{"127.0.0.9"};
 
   std::mutex mutex_;
   std::shared_ptr<UdpPeer> outside_;  // the gcs' side
   SockAddr drone_;
-  bool stopping_ = false, pass_[2] = {true, true}, pass_handshakes_ = true, hold_answers_ = false, recording_ = false;
+  bool stopping_ = false, pass_[2] = {true, true}, pass_handshakes_ = true, hold_answers_ = false, recording_ = false,
+       overtakes_ = false, passes_data_ = false;
+  std::deque<Late> late_;
   std::vector<Bytes> seen_[2];
   std::set<Bytes> attempts_;
   unsigned loss_percent_ = 0;

@@ -12,39 +12,61 @@ constexpr std::uint64_t kSecond = 1'000'000'000, kStart = 5'000 * kSecond;
 
 struct Facts {
   std::string drone = "uav1", source = "10.0.0.1";
-  bool proven = false, validated = false, heavy = false;
-  operator AttemptFacts() const { return {drone, source, proven, validated, heavy}; }
+  bool proven = false, answered = true, heavy = false;
+  operator AttemptFacts() const { return {drone, source, proven, answered, heavy}; }
 };
+using Verdict = Admission::Verdict;
+bool admits(Admission& admission, const AttemptFacts& newcomer, const Census& running, std::uint64_t now = kStart) {
+  return admission.judge(newcomer, false, running, now) == Verdict::begin;
+}
+/// Of one that did not answer. It may begin, or is asked to answer; it is never told that the gcs is busy.
+bool asked(Admission& admission, const Census& running, bool costly_suite = false, std::uint64_t now = kStart,
+           const Facts& newcomer = {.answered = false}) {
+  const auto verdict = admission.judge(newcomer, costly_suite, running, now);
+  EXPECT_NE(verdict, Verdict::busy);
+  return verdict == Verdict::retry;
+}
 
 std::string name(const char* prefix, int i) { return prefix + std::to_string(i); }
 
 /// So many attempts of drones and sources of their own.
-std::vector<AttemptFacts> others(int count, bool validated = false, bool proven = false, bool heavy = false) {
+std::vector<AttemptFacts> others(int count, bool answered = true, bool proven = false, bool heavy = false) {
   std::vector<AttemptFacts> out;
-  for (int i = 0; i < count; ++i) out.push_back({name("other", i), name("10.1.0.", i), proven, validated, heavy});
+  for (int i = 0; i < count; ++i) out.push_back({name("other", i), name("10.1.0.", i), proven, answered, heavy});
   return out;
 }
 
-// Section 6: when an address is to be proven first.
+// Section 6: who must answer before anything is kept.
 
-TEST(Retry, AFirstHelloOnAnIdleStationIsAnswered) { EXPECT_FALSE(Admission({}).wants_retry(Facts{}, false, {})); }
-
-TEST(Retry, EightUnvalidatedAttemptsAskTheNinth) {
-  const Admission admission({});
-  EXPECT_FALSE(admission.wants_retry(Facts{}, false, others(7)));
-  EXPECT_TRUE(admission.wants_retry(Facts{}, false, others(8)));
-  EXPECT_FALSE(admission.wants_retry(Facts{}, false, others(100, true))) << "validated ones do not count";
+TEST(Retry, AFirstHelloOnAnIdleStationIsAnswered) {
+  Admission admission({});
+  EXPECT_FALSE(asked(admission, {}));
 }
 
-TEST(Retry, ASecondAttemptOfTheSameDroneIsAsked) {
-  const Admission admission({});
-  const std::vector<AttemptFacts> unvalidated{Facts{.source = "10.0.0.2"}}, validated{Facts{.validated = true}};
-  EXPECT_TRUE(admission.wants_retry(Facts{}, false, unvalidated)) << "from any address";
-  EXPECT_FALSE(admission.wants_retry(Facts{}, false, validated));
-  EXPECT_FALSE(admission.wants_retry(Facts{.drone = "uav2"}, false, unvalidated));
+TEST(Retry, EightWhoDidNotAnswerAreEnough) {
+  Admission admission({});
+  EXPECT_FALSE(asked(admission, others(7, false)));
+  EXPECT_TRUE(asked(admission, others(8, false)));
+  EXPECT_FALSE(asked(admission, others(15, true))) << "those who answered do not count";
 }
 
-TEST(Retry, ACostlySuiteIsAsked) { EXPECT_TRUE(Admission({}).wants_retry(Facts{}, true, {})); }
+TEST(Retry, OneOfADroneRunsWithoutAnAnswerWhateverItsProof) {
+  for (const bool proven : {false, true}) {
+    Admission admission({});
+    const std::vector<AttemptFacts> unanswered{Facts{.source = "10.0.0.2", .proven = !proven, .answered = false}};
+    const Facts newcomer{.proven = proven, .answered = false};
+    EXPECT_TRUE(asked(admission, unanswered, false, kStart, newcomer)) << "from any address";
+    EXPECT_FALSE(asked(admission, {Facts{.proven = proven}}, false, kStart, newcomer));
+    EXPECT_FALSE(asked(admission, unanswered, false, kStart, {.drone = "uav2", .answered = false}));
+    EXPECT_TRUE(admits(admission, Facts{.proven = proven}, unanswered)) << "who answers is not held up by it";
+  }
+}
+
+TEST(Retry, ACostlySuiteIsAsked) {
+  Admission admission({});
+  EXPECT_TRUE(asked(admission, {}, true));
+  EXPECT_TRUE(asked(admission, {}, false, kStart, {.answered = false, .heavy = true}));
+}
 
 TEST(Retry, MoreThan200GatesOf5000DatagramsInASecondAsk) {
   for (const bool gates : {true, false}) {
@@ -52,11 +74,11 @@ TEST(Retry, MoreThan200GatesOf5000DatagramsInASecondAsk) {
     const int limit = gates ? 200 : 5000;
     const auto add = [&](std::uint64_t now) { gates ? admission.on_gate(now) : admission.on_datagram(now); };
     for (int i = 0; i < limit; ++i) add(kStart + static_cast<std::uint64_t>(i) * 100'000);
-    EXPECT_FALSE(admission.wants_retry(Facts{}, false, {}));
+    EXPECT_FALSE(asked(admission, {}));
     add(kStart + 999'000'000 - kSecond / 2);
-    EXPECT_TRUE(admission.wants_retry(Facts{}, false, {}));
+    EXPECT_TRUE(asked(admission, {}));
     add(kStart + 2 * kSecond);
-    EXPECT_FALSE(admission.wants_retry(Facts{}, false, {})) << "a second later it is over";
+    EXPECT_FALSE(asked(admission, {})) << "a second later it is over";
   }
 }
 
@@ -64,21 +86,37 @@ TEST(Retry, ALoadJustBelowTheLimitNeverAsks) {
   Admission admission({});
   for (std::uint64_t i = 0; i < 2000; ++i) {
     admission.on_gate(kStart + i * kSecond / 180);
-    ASSERT_FALSE(admission.wants_retry(Facts{}, false, {})) << i;
+    ASSERT_FALSE(asked(admission, {}, false, kStart + i * kSecond / 4)) << i;
   }
 }
 
-TEST(Retry, WhoHasShownItsAddressOrItselfIsNotAskedWhateverTheLoad) {
+TEST(Retry, WhoAnsweredIsNotAskedWhateverTheLoad) {
   Admission admission({});
   for (int i = 0; i < 6000; ++i) {
     admission.on_gate(kStart);
     admission.on_datagram(kStart);
   }
-  auto running = others(20);
-  running.push_back(Facts{});
-  EXPECT_TRUE(admission.wants_retry(Facts{}, true, running));
-  EXPECT_FALSE(admission.wants_retry(Facts{.validated = true}, true, running));
-  EXPECT_FALSE(admission.wants_retry(Facts{.proven = true}, true, running));
+  auto running = others(20, false);
+  running.push_back(Facts{.answered = false});
+  EXPECT_TRUE(asked(admission, running));
+  EXPECT_TRUE(asked(admission, running, false, kStart, {.proven = true, .answered = false})) << "a proof may be a copy";
+  EXPECT_EQ(admission.judge(Facts{}, true, running, kStart), Verdict::begin);
+}
+
+TEST(Retry, WhereThePlacesOfAllAreTakenWhoDidNotAnswerIsAsked) {
+  Admission admission({.max_handshakes = 2, .drones = 1});
+  EXPECT_FALSE(asked(admission, others(1)));
+  EXPECT_TRUE(asked(admission, others(2)));
+  EXPECT_FALSE(asked(admission, others(2), false, kStart, {.proven = true, .answered = false}));
+  EXPECT_TRUE(asked(admission, others(3), false, kStart, {.proven = true, .answered = false}));
+}
+
+TEST(Retry, RecordingsUseUpNoTokenOfWhoAnswers) {
+  Admission admission({});
+  int count = 0;
+  while (!asked(admission, {})) ++count;
+  EXPECT_EQ(count, 20);
+  EXPECT_TRUE(admits(admission, Facts{}, {}));
 }
 
 TEST(Admission, OnlyClassicMcElieceIsHeavy) {
@@ -108,95 +146,94 @@ TEST(Retry, TheLongestAnswerIsThatOfTheMessagesLimits) {
 TEST(Admission, TwoPerDroneWithoutAProof) {
   Admission admission({});
   std::vector<AttemptFacts> running{Facts{.source = "a"}};
-  EXPECT_TRUE(admission.admit(Facts{.source = "b"}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.source = "b"}, running, kStart));
   running.push_back(Facts{.source = "b"});
-  EXPECT_FALSE(admission.admit(Facts{.source = "c"}, running, kStart));
-  EXPECT_FALSE(admission.admit(Facts{.source = "c", .validated = true}, running, kStart)) << "a cookie is no proof";
-  EXPECT_TRUE(admission.admit(Facts{.drone = "uav2", .source = "c"}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{.source = "c"}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2", .source = "c"}, running, kStart));
 }
 
 TEST(Admission, FourPerDroneWithAProof) {
   Admission admission({});
   std::vector<AttemptFacts> running;
   for (int i = 0; i < 4; ++i) {
-    EXPECT_TRUE(admission.admit(Facts{.source = name("s", i), .proven = true}, running, kStart)) << i;
+    EXPECT_TRUE(admits(admission, Facts{.source = name("s", i), .proven = true}, running, kStart)) << i;
     running.push_back(Facts{.source = name("s", i), .proven = true});
   }
-  EXPECT_FALSE(admission.admit(Facts{.source = "s4", .proven = true}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{.source = "s4", .proven = true}, running, kStart));
 }
 
 TEST(Admission, ThievesOfThePskTakeNoPlaceThatAProofReserves) {
   Admission admission({});
   std::vector<AttemptFacts> running{Facts{.source = "thief1"}, Facts{.source = "thief2"}};
-  EXPECT_FALSE(admission.admit(Facts{.source = "thief3"}, running, kStart));
-  EXPECT_TRUE(admission.admit(Facts{.source = "home", .proven = true}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{.source = "thief3"}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.source = "home", .proven = true}, running, kStart));
   running.push_back(Facts{.source = "home", .proven = true});
-  EXPECT_TRUE(admission.admit(Facts{.source = "away", .proven = true}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.source = "away", .proven = true}, running, kStart));
 }
 
 TEST(Admission, TheDronesOwnAttemptsDoNotKeepOutItsProoflessOne) {
   Admission admission({});
   const std::vector<AttemptFacts> running{Facts{.source = "a", .proven = true}, Facts{.source = "b", .proven = true}};
-  EXPECT_TRUE(admission.admit(Facts{.source = "c"}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.source = "c"}, running, kStart));
 }
 
 TEST(Admission, TwoPerDroneAndSource) {
   Admission admission({});
   const std::vector<AttemptFacts> running{Facts{.proven = true}, Facts{.proven = true}};
-  EXPECT_FALSE(admission.admit(Facts{.proven = true}, running, kStart));
-  EXPECT_FALSE(admission.admit(Facts{}, running, kStart));
-  EXPECT_TRUE(admission.admit(Facts{.source = "10.0.0.2", .proven = true}, running, kStart));
-  EXPECT_TRUE(admission.admit(Facts{.drone = "uav2"}, running, kStart)) << "others behind the same address go on";
+  EXPECT_FALSE(admits(admission, Facts{.proven = true}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.source = "10.0.0.2", .proven = true}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, running, kStart)) << "others behind the same address go on";
 }
 
 /// Who copied a drone's PSK, and perhaps sits behind its address, keeps it from no rekey.
 TEST(Admission, ARekeyInsideTheSessionHasNoSource) {
   Admission admission({});
-  const Facts inside{.source = "", .proven = true, .validated = true};
-  EXPECT_TRUE(admission.admit(inside, {Facts{}, Facts{}}, kStart));
-  EXPECT_TRUE(admission.admit(Facts{.proven = true}, {inside, Facts{}}, kStart)) << "nor does it take one's place";
-  EXPECT_TRUE(admission.admit(inside, {Facts{}, Facts{}, inside}, kStart));
-  EXPECT_FALSE(admission.admit(inside, {Facts{}, Facts{}, inside, inside}, kStart)) << "four of a drone, as proven";
+  const Facts inside{.source = "", .proven = true};
+  EXPECT_TRUE(admits(admission, inside, {Facts{}, Facts{}}, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.proven = true}, {inside, Facts{}}, kStart)) << "nor does it take one's place";
+  EXPECT_TRUE(admits(admission, inside, {Facts{}, Facts{}, inside}, kStart));
+  EXPECT_FALSE(admits(admission, inside, {Facts{}, Facts{}, inside, inside}, kStart)) << "four of a drone, as proven";
 }
 
 TEST(Admission, StrangersBehindTheSameAddressCostADroneNothing) {
   Admission admission({.max_handshakes = 1000});
   std::vector<AttemptFacts> running;
   for (int i = 0; i < 500; ++i) running.push_back(Facts{.drone = name("uav", i + 2)});
-  EXPECT_TRUE(admission.admit(Facts{}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{}, running, kStart));
 }
 
 TEST(Admission, SixteenInAllAndOneMorePerDroneWithAProof) {
   Admission admission({.max_handshakes = 16, .drones = 3});
   auto running = others(15);
-  EXPECT_TRUE(admission.admit(Facts{}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{}, running, kStart));
   running = others(16);
-  EXPECT_FALSE(admission.admit(Facts{}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{}, running, kStart));
   for (int i = 0; i < 3; ++i) {
     const Facts proven{.drone = name("proven", i), .source = name("p", i), .proven = true};
-    EXPECT_TRUE(admission.admit(proven, running, kStart)) << i;
+    EXPECT_TRUE(admits(admission, proven, running, kStart)) << i;
     running.push_back(proven);
   }
-  EXPECT_FALSE(admission.admit(Facts{.proven = true}, running, kStart)) << "never more than that";
+  EXPECT_FALSE(admits(admission, Facts{.proven = true}, running, kStart)) << "never more than that";
   running.erase(running.begin());
-  EXPECT_TRUE(admission.admit(Facts{}, running, kStart)) << "a place without a proof came free";
+  EXPECT_TRUE(admits(admission, Facts{}, running, kStart)) << "a place without a proof came free";
 }
 
 TEST(Admission, FourOfClassicMcEliecesSizeAtOnce) {
   Admission admission({});
-  const auto running = others(3, false, false, true);
-  EXPECT_TRUE(admission.admit(Facts{.heavy = true}, running, kStart));
-  const auto full = others(4, false, false, true);
-  EXPECT_FALSE(admission.admit(Facts{.heavy = true}, full, kStart));
-  EXPECT_FALSE(admission.admit(Facts{.proven = true, .heavy = true}, full, kStart)) << "memory has no exceptions";
-  EXPECT_TRUE(admission.admit(Facts{}, full, kStart));
+  const auto running = others(3, true, false, true);
+  EXPECT_TRUE(admits(admission, Facts{.heavy = true}, running, kStart));
+  const auto full = others(4, true, false, true);
+  EXPECT_FALSE(admits(admission, Facts{.heavy = true}, full, kStart));
+  EXPECT_FALSE(admits(admission, Facts{.proven = true, .heavy = true}, full, kStart)) << "memory has no exceptions";
+  EXPECT_TRUE(admits(admission, Facts{}, full, kStart));
 }
 
 TEST(Admission, FiveASecondAfterABurstOfTwenty) {
   Admission admission({.per_drone_s = 5});
   const auto taken = [&](bool proven, std::uint64_t now) {
     int count = 0;
-    while (admission.admit(Facts{.proven = proven}, {}, now)) ++count;
+    while (admits(admission, Facts{.proven = proven}, {}, now)) ++count;
     return count;
   };
   EXPECT_EQ(taken(false, kStart), 20);
@@ -204,24 +241,24 @@ TEST(Admission, FiveASecondAfterABurstOfTwenty) {
   EXPECT_EQ(taken(false, kStart + kSecond), 5);
   EXPECT_EQ(taken(true, kStart + kSecond / 5), 1);
   EXPECT_EQ(taken(false, kStart + 1000 * kSecond), 20);
-  EXPECT_TRUE(admission.admit(Facts{.drone = "uav2"}, {}, kStart + 1000 * kSecond)) << "each drone has its own";
+  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, {}, kStart + 1000 * kSecond)) << "each drone has its own";
 }
 
 TEST(Admission, WhatIsRefusedForAnotherReasonCostsNoToken) {
   Admission admission({});
   const std::vector<AttemptFacts> full{Facts{.source = "a"}, Facts{.source = "b"}};
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(admission.admit(Facts{}, full, kStart));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(admits(admission, Facts{}, full, kStart));
   int count = 0;
-  while (admission.admit(Facts{}, {}, kStart)) ++count;
+  while (admits(admission, Facts{}, {}, kStart)) ++count;
   EXPECT_EQ(count, 20);
 }
 
 TEST(Admission, ARateOfZeroIsABurstOfFourAndNoMore) {
   Admission admission({.per_drone_s = 0});
   int count = 0;
-  while (admission.admit(Facts{}, {}, kStart)) ++count;
+  while (admits(admission, Facts{}, {}, kStart)) ++count;
   EXPECT_EQ(count, 4);
-  EXPECT_FALSE(admission.admit(Facts{}, {}, kStart + 1000 * kSecond));
+  EXPECT_FALSE(admits(admission, Facts{}, {}, kStart + 1000 * kSecond));
 }
 
 AttemptId attempt(int i) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "path_world.hpp"
+#include "addresses.hpp"
 
 namespace pqcmav {
 namespace {
@@ -66,8 +66,11 @@ TEST_F(Table, TheAttemptsOfADroneAreTheOldestFirst) {
 
 TEST_F(Table, KnowsAnAddressWhileAnAttemptComesFromIt) {
   auto &one = add({}), &two = add({});
-  table.add_path(one, address(7));
-  table.add_path(two, address(7));
+  table.set_path(one, 0, address(6));
+  EXPECT_TRUE(table.knows(address(6)));
+  table.set_path(one, 0, address(7));
+  EXPECT_FALSE(table.knows(address(6))) << "another took its place";
+  table.set_path(two, 0, address(7));
   table.remove(one);
   EXPECT_TRUE(table.knows(address(7)));
   table.remove(two);
@@ -87,11 +90,11 @@ TEST_F(Table, KnowsWhatIsOnOfferUntilItEnds) {
 TEST_F(Table, TheCensusCountsThoseThatRun) {
   auto &one = add({}), &two = add({});
   EXPECT_EQ(table.census().size(), 2u);
-  table.set_validated(one);
-  EXPECT_EQ(table.census().validated(), 1u);
+  table.set_answered(one);
+  EXPECT_EQ(table.census().answered(), 1u);
   table.linger(one);
   EXPECT_EQ(table.census().size(), 1u);
-  EXPECT_EQ(table.census().validated(), 0u);
+  EXPECT_EQ(table.census().answered(), 0u);
   table.remove(one);
   table.remove(two);
   EXPECT_EQ(table.census().size(), 0u);

@@ -108,26 +108,41 @@ TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
   EXPECT_EQ(choice.next(110 * kS + 301 * kMs), (Step{Act::take_over, 1}));
 }
 
-TEST(StationChoice, ATokenOfASessionThatAnswersChangesNothing) {
+TEST(StationChoice, ATokenOfASessionThatAnswersAProbeSentLaterChangesNothing) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1, 110 * kS + 1);
+  choice.begin(choice.next(110 * kS + 2), 110 * kS + 2);
+  choice.heard(0, 110 * kS + 50 * kMs, 110 * kS);
+  EXPECT_EQ(choice.next(110 * kS + 50 * kMs), (Step{Act::connect, 0})) << "that one was sent before";
+  choice.heard(0, 110 * kS + 60 * kMs, 110 * kS + 10 * kMs);
+  EXPECT_EQ(choice.next(110 * kS + 60 * kMs), Step{});
+}
+
+/// Somebody delivers a packet that the drone had lost: it says nothing about now, but it may be no forged token either.
+TEST(StationChoice, AHeldBackPacketNeitherEndsTheHandshakeNorLetsAnotherStationIn) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);
   choice.restarted(0, 300 * kMs, 110 * kS + 1, 110 * kS + 1);
   choice.begin(choice.next(110 * kS + 2), 110 * kS + 2);
   choice.heard(0, 110 * kS + 50 * kMs);
-  EXPECT_EQ(choice.next(110 * kS + 50 * kMs), Step{});
+  choice.heard(1, 112 * kS);
+  for (const auto at : {100 * kMs, 400 * kMs, 2'000 * kMs})
+    EXPECT_EQ(choice.next(110 * kS + at), (Step{Act::connect, 0})) << at;
+  EXPECT_EQ(choice.next(110 * kS + 2'051 * kMs), (Step{Act::take_over, 1}));
 }
 
 /// A token is shown once. The thread that decides may be late: it hears last of what came first.
-TEST(StationChoice, AnOldPacketDoesNotTakeATokenBack) {
+TEST(StationChoice, AnAnswerFromBeforeDoesNotTakeATokenBack) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);
   choice.restarted(0, 300 * kMs, 110 * kS + 90 * kMs, 110 * kS + 10 * kMs);
-  choice.heard(0, 110 * kS + 50 * kMs);
+  choice.heard(0, 110 * kS + 95 * kMs, 110 * kS + 50 * kMs);
   EXPECT_TRUE(choice.in_trouble(110 * kS + 100 * kMs));
-  choice.heard(0, 110 * kS + 95 * kMs);
+  choice.heard(0, 110 * kS + 99 * kMs, 110 * kS + 95 * kMs);
   EXPECT_FALSE(choice.in_trouble(110 * kS + 100 * kMs));
   choice.restarted(0, 300 * kMs, 110 * kS + 92 * kMs, 110 * kS + 100 * kMs);
-  EXPECT_FALSE(choice.in_trouble(110 * kS + 100 * kMs)) << "it was heard after it had shown the token";
+  EXPECT_FALSE(choice.in_trouble(110 * kS + 100 * kMs)) << "it answered after it had shown the token";
 }
 
 TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {

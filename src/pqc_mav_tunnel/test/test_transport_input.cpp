@@ -91,7 +91,7 @@ TEST(TransportInput, WhatSaysNothingNewIsNoProgress) {
 TEST(TransportInput, StallsOfASenderEndWithWhatIsNew) {
   auto gcs = gcs_with_m1();
   const auto sent = send_m2(gcs);
-  gcs.end.validate(0);
+  gcs.end.answered_by(0);
   gcs.poll();
   EXPECT_EQ(gcs.end.stalls(), 1U) << "M1 came twice";
   for (int i = 0; i < 3; ++i) gcs.now = gcs.end.deadline(), gcs.poll();

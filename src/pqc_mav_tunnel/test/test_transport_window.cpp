@@ -19,7 +19,7 @@ std::size_t sent_until(Bench& gcs, std::uint64_t from_ms, std::uint64_t to_ms) {
 /// A long M2 after its first round: RTT 50 ms, fragments 0 to 10 are there, 11 to 29 are on their way, W is 20. 110 ms.
 Bench gcs_in_second_round() {
   auto gcs = gcs_with_m1();
-  gcs.end.validate(0);
+  gcs.end.answered_by(0);
   gcs.end.start(made_up(MessageType::server_hello, 200 * 1150), gcs.now);
   EXPECT_EQ(gcs.poll().size(), 10U);
   gcs.now += 50 * kMs;
@@ -79,7 +79,7 @@ TEST(TransportWindow, WhatIsLostWaitsForRoomAndATimeoutSendsNoMoreThanTwoOfIt) {
 
 TEST(TransportWindow, ASmallerCutBeginsWithTheFirstWindow) {
   auto gcs = gcs_with_m1();
-  gcs.end.validate(0);
+  gcs.end.answered_by(0);
   gcs.end.start(made_up(MessageType::server_hello, 5 * 1150 + 20), gcs.now);
   EXPECT_EQ(gcs.poll().size(), 8U);
   gcs.now += 50 * kMs;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "busy_session.hpp"
+#include "handshake/retry_cookie.hpp"
 #include "handshake/transport.hpp"
 #include "simulated_link.hpp"
 
@@ -111,11 +112,10 @@ class World {
   [[nodiscard]] std::size_t sent(bool up) const { return up ? drone_.sent : gcs_.sent; }
   [[nodiscard]] std::size_t bad_tags() const { return bad_tags_; }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
-  [[nodiscard]] std::optional<int> validated_address() const {
-    if (!gcs_.transport || !gcs_.transport->validated()) return std::nullopt;
-    for (const auto& [address, path] : paths_)
-      if (path == *gcs_.transport->validated()) return address;
-    return std::nullopt;
+  /// At the gcs: did somebody answer what was sent there?
+  [[nodiscard]] bool has_answered(int address) const {
+    const auto found = paths_.find(address);
+    return found != paths_.end() && gcs_.transport->has_answered(found->second);
   }
   [[nodiscard]] const std::map<int, std::uint64_t>& bytes_to() const { return to_; }
   [[nodiscard]] int messages(bool at_drone, MessageType type) const {
@@ -158,7 +158,7 @@ class World {
     auto& end = drone ? drone_ : gcs_;
     while (auto next = end.transport->poll(clock_.now())) {
       if (next->datagram.size() > (terms_.in_session ? 1159U : 1200U)) complain("a datagram too long");
-      if (!drone) charge(next->path, next->datagram.size());
+      if (!drone) charge(address_of(next->path), next->datagram.size());
       const auto nth = end.sent++;
       auto fates = terms_.fates ? terms_.fates(drone, nth, next->datagram)
                                 : std::vector<Fate>{{0, std::move(next->datagram), kHome}};
@@ -192,19 +192,22 @@ class World {
     });
   }
 
-  /// Rule 3, counted by the test: at most three times what came from an address that is not validated.
-  void charge(PathIndex path, std::size_t size) {
+  /// Rule 3, counted by the test: at most three times what came from an address that did not answer.
+  void charge(int address, std::size_t size) {
     if (terms_.in_session) return;
-    const auto address = address_of(path);
     to_[address] += size + 28;
-    const auto valid = gcs_.transport->validated();
-    if (valid) ever_validated_[*valid] = true;
-    if (!ever_validated_[path] && to_[address] > 3 * from_[address]) complain("more than three times");
+    if (!has_answered(address) && to_[address] > 3 * from_[address]) complain("more than three times");
   }
   int address_of(PathIndex path) const {
+    if (path == Transport::kElsewhere) return elsewhere_;
     for (const auto& [address, index] : paths_)
       if (index == path) return address;
     return kHome;
+  }
+  static Cookie cookie_of(int address) {
+    Cookie out{};
+    store_be(out.data(), static_cast<std::uint32_t>(address));
+    return out;
   }
 
   void dispatch(bool up, Fate fate, int to) {
@@ -217,6 +220,10 @@ class World {
 
   void at_drone(const Bytes& datagram) {
     if (finished_ && !terms_.fates) return;
+    if (const auto cookie = open_retry(datagram, kAttempt, keys_.from_gcs)) {
+      drone_.transport->set_cookie(*cookie, clock_.now());
+      return serve(true);
+    }
     if (!terms_.in_session && !tag_good(keys_.from_gcs, datagram)) return void(++bad_tags_);
     drone_.transport->on_datagram(datagram, 0, clock_.now());
     take(true);
@@ -235,15 +242,27 @@ class World {
       gcs_ = make(HandshakeSide::gcs);
       gcs_.transport->expect({limits(MessageType::client_hello, 500)});
     }
-    if (!paths_.contains(from)) {
-      if (paths_.size() == Transport::kPaths) return;
-      const auto next = static_cast<PathIndex>(paths_.size());
-      paths_[from] = next;
-    }
     from_[from] += datagram.size() + 28;
-    gcs_.transport->on_datagram(datagram, paths_[from], clock_.now());
+    gcs_.transport->on_datagram(datagram, path_from(datagram, from), clock_.now());
     take(false);
     serve(false);
+  }
+
+  /// As Reception does it: an address that is none of the attempt's is asked to answer.
+  PathIndex path_from(const Bytes& datagram, int from) {
+    if (terms_.in_session || paths_.empty()) return paths_[from] = 0;
+    if (const auto found = paths_.find(from); found != paths_.end()) return found->second;
+    const auto frames = parse_frames(frames_of(datagram), true);
+    if (frames && frames->cookie == cookie_of(from)) {
+      const auto path = gcs_.transport->join(paths_.size());
+      std::erase_if(paths_, [path](const auto& each) { return each.second == path; });
+      return paths_[from] = path;
+    }
+    elsewhere_ = from;
+    auto retry = encode_retry(kAttempt, cookie_of(from), keys_.from_gcs);
+    charge(from, retry.size());
+    dispatch(false, {0, std::move(retry)}, from);
+    return Transport::kElsewhere;
   }
 
   void take(bool at_drone) {
@@ -290,7 +309,7 @@ class World {
   End drone_, gcs_;
   std::map<int, PathIndex> paths_;
   std::map<int, std::uint64_t> from_, to_;
-  std::array<bool, Transport::kPaths> ever_validated_{};
+  int elsewhere_ = kHome;
   std::uint64_t begin_ = 0;
   std::optional<std::uint64_t> finished_;
   std::size_t bad_tags_ = 0;

@@ -108,8 +108,6 @@ class Attempt:
             return "hs_unknown"
         if not retry_verifies(datagram, self._keys):
             return "hs_tag"
-        if self.transport.arriving:
-            return "hs_repeated"
         self.transport.set_cookie(cookie, now)
         return "hs_taken"
 

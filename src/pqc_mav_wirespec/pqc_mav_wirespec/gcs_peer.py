@@ -9,7 +9,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from . import bundle, control
-from .dataplane import KIND_BUNDLE, KIND_CONTROL, KIND_DATA, OVERHEAD_BYTES, is_compact
+from .dataplane import KIND_BUNDLE, KIND_CONTROL, KIND_DATA, is_compact
 from .deadline import Deadline
 from .handshake import GcsPolicy
 from .hsframes import TYPE_DRONE, restart_datagram
@@ -93,8 +93,8 @@ class GcsPeer(UdpPeer):
             done = self.station.completed.popleft()
             link = self.links.setdefault(done.drone_id, Link(is_drone=False, window_bits=DEFAULT_BITS))
             link.install(done.keys, now)
-            if done.address is not None:
-                self.paths[done.drone_id] = Paths(done.address, done.validated)
+            if done.addresses:
+                self.paths[done.drone_id] = Paths(done.addresses)
             self.completed.append(done)
 
     def _targets(self, drone_id: str, length: int) -> list[Address]:
@@ -102,11 +102,14 @@ class GcsPeer(UdpPeer):
         if paths is None:
             return []
         if length == 0:
-            return [paths.current] if paths.current is not None else []
+            return [paths.current]
         return paths.targets(length)
 
-    def _on_authentic(self, drone_id: str, source: Address, length: int, newest: bool) -> None:
-        self.paths[drone_id].on_packet(source, length, newest, time.monotonic())
+    def _on_authentic(self, drone_id: str, source: Address, length: int) -> None:
+        self.paths[drone_id].on_packet(source, length, time.monotonic())
+
+    def _wants_repeat(self, drone_id: str, source: Address) -> bool:
+        return drone_id in self.paths and self.paths[drone_id].wants_repeat(source)
 
     def _on_control(self, received: Received, source: Address, now: float) -> None:
         announced = self._announced.get(received.drone_id)
@@ -164,7 +167,7 @@ class GcsPeer(UdpPeer):
         """Renews what is told until GOT; returns whether there is something new to tell."""
         link, paths = self.links[drone_id], self.paths.get(drone_id)
         running = link.sending
-        if running is None or not running.used or paths is None or paths.current is None:
+        if running is None or not running.used or paths is None:
             return False
         announced = self._announced.setdefault(drone_id, _Announced())
         session_id, is_new = running.keys.session_id, False
@@ -175,7 +178,7 @@ class GcsPeer(UdpPeer):
             if running.keys.features & FEATURE_STATIONS:
                 announced.pending[control.Term.TYPE] = control.Term(self.highest_term[drone_id])
         serial, host = serial_of(time.time()), paths.current[0]
-        if paths.validated and announced.return_for != (serial, host):
+        if announced.return_for != (serial, host):
             announced.return_for, is_new = (serial, host), True
             who = drone_id.encode("ascii")
             tag, key = address_tag(self.restart_key, who, serial, host), return_key(self.restart_key, who, serial)
@@ -206,8 +209,7 @@ class GcsPeer(UdpPeer):
         paths = self.paths[drone_id]
         for address, value in paths.challenges(now):
             content = control.encode(control.PathChallenge(value))
-            if (address == paths.current and paths.validated) or paths.spend(address, len(content) + OVERHEAD_BYTES):
-                self.send_raw(self.links[drone_id].seal(content, kind=KIND_CONTROL), address)
+            self.send_raw(self.links[drone_id].seal(content, kind=KIND_CONTROL), address)
 
     def _deadline(self) -> float:
         return min([self.station.deadline(), *(paths.deadline() for paths in self.paths.values())])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a gcs sends when its drone's packets come from another address (docs/protocol.md section 14).
+"""Where a gcs sends what goes to a drone (docs/protocol.md section 14).
 
 No socket and no clock: `challenges` says which PATH_CHALLENGEs go where now, `targets` where everything else goes.
 """
@@ -7,168 +7,191 @@ No socket and no clock: `challenges` says which PATH_CHALLENGEs go where now, `t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from .proofs import Address
 from .transport import AMPLIFICATION, IP_UDP_BYTES
 
-CHALLENGES = 6
-LEAST_DECISION_S, DECISION_PTOS = 0.5, 3.0
+LIVING, CANDIDATES = 4, 8
+CHALLENGES, CHALLENGE_BYTES = 6, 49 + IP_UDP_BYTES
+LEAST_TIME_S, TIME_PTOS = 0.5, 3.0
 FIRST_PTO_S = 0.2
-IGNORED_S, WATCH_S, WATCHES = 10.0, 1.0, 3
-SENIORS, IGNORED = 4, 8
+CREDIT_MOST = 65_536
+WATCH_S, UNANSWERED, UNHEARD_S, LATELY_S = 1.0, 3, 3.0, 1.0
+JOIN_AFTER_S, SLOT_S = 1.0, (0.025, 0.075)
+NEVER = float("inf")
 
 
 @dataclass
-class _Validation:
-    """One address under test; `sent` are the challenges that went to each end."""
+class _Known:
+    """One address; `number` says in which order they began to live."""
 
-    candidate: Address
-    began: float
-    lasts: float
+    heard: float
+    due: float = NEVER
+    credit: int = 0
+    answered: bool = False
+    number: int | None = None
+    end: float = NEVER
+    pause: float = WATCH_S
     rounds: int = 0
-    sent: dict[bytes, Address] = field(default_factory=dict)
-    lives: set[Address] = field(default_factory=set)
+    unanswered: int = 0
+    open: list[bytes] = field(default_factory=list)
 
 
 @dataclass
 class Paths:
-    """The path of one session. `current` is None until the drone was heard or its handshake validated it."""
+    """The addresses of one session, which begins with those that answered in its handshake."""
 
-    current: Address | None = None
-    validated: bool = False
+    answered: Sequence[Address]
     pto: float = FIRST_PTO_S
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
-    seniors: list[Address] = field(default_factory=list)
-    ignored: dict[Address, float] = field(default_factory=dict)
-    _budget: dict[Address, int] = field(default_factory=dict)
-    _running: _Validation | None = None
-    _watched: Address | None = None
-    _watch_at: float = float("inf")
-    _unanswered: int = 0
-    _watch_sent: set[bytes] = field(default_factory=set)
+    _known: dict[Address, _Known] = field(default_factory=dict)
+    _numbers: count[int] = field(default_factory=count)
+    _joined: float = -NEVER
+    _slot_end: float = NEVER
+    _slot: list[tuple[Address, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.validated and self.current is not None:
-            self._remember(self.current)
+        contested = len(self.answered) > 1
+        for address in self.answered[:LIVING]:
+            due = 0.0 if contested else NEVER
+            self._known[address] = _Known(0.0, due, answered=True, number=next(self._numbers))
 
-    def _remember(self, address: Address) -> None:
-        if address not in self.seniors:
-            self.seniors.append(address)
-            del self.seniors[SENIORS:]
+    @property
+    def living(self) -> list[Address]:
+        """Who gets everything, the one that lives longest first."""
+        numbered = [(known.number, address) for address, known in self._known.items() if known.number is not None]
+        return [address for _, address in sorted(numbered, key=lambda entry: entry[0])]
 
-    def on_packet(self, source: Address, length: int, newest: bool, now: float) -> None:
-        """A new authentic packet of this session; `newest` says that its sequence is the highest so far."""
-        self._budget[source] = self._budget.get(source, 0) + AMPLIFICATION * (length + IP_UDP_BYTES)
-        if self.current is None:
-            self.current = source
-        if not newest:
-            return
-        if source == self.current:
-            self._watched = None
-            self._watch_at = float("inf")
-            self._unanswered = 0
-            if not self.validated and self._running is None:
-                self._begin(source, now)
-        elif self.ignored.get(source, 0.0) > now:
-            if self._watched is None:
-                self._watched, self._watch_at, self._unanswered = source, now + WATCH_S, 0
-        elif self._running is None:
-            self._begin(source, now)
+    @property
+    def current(self) -> Address:
+        """The one that is named where only one can be."""
+        return self.living[0]
 
-    def _begin(self, candidate: Address, now: float) -> None:
-        self._running = _Validation(candidate, now, max(DECISION_PTOS * self.pto, LEAST_DECISION_S))
-        self._watched = None
-        self._watch_at = float("inf")
+    def wants_repeat(self, source: Address) -> bool:
+        """Whether a packet that comes again from there could change anything."""
+        return list(self._known) != [source]
+
+    def on_packet(self, source: Address, length: int, now: float) -> None:
+        """An authentic packet under the newest keys, new or come again."""
+        known = self._known.get(source)
+        if known is not None:
+            known.heard = now
+            known.credit = min(known.credit + AMPLIFICATION * (length + IP_UDP_BYTES), CREDIT_MOST)
+        elif self._slot_end == NEVER and now - self._joined >= JOIN_AFTER_S:
+            self._join(source, length, now)
+        else:
+            if self._slot_end == NEVER:
+                share = int.from_bytes(self.random_bytes(4), "big") / 2**32
+                self._slot_end = now + SLOT_S[0] + share * (SLOT_S[1] - SLOT_S[0])
+            self._slot.append((source, length))
+
+    def _pick(self, among: int) -> int:
+        return int.from_bytes(self.random_bytes(4), "big") % among
+
+    def _join(self, source: Address, length: int, now: float) -> None:
+        self._joined = now
+        waiting = [address for address, known in self._known.items() if known.number is None]
+        if len(waiting) >= CANDIDATES:
+            unanswered = [address for address in waiting if not self._known[address].answered]
+            if not unanswered:
+                return
+            del self._known[unanswered[self._pick(len(unanswered))]]
+        lasts = max(TIME_PTOS * self.pto, LEAST_TIME_S)
+        credit = AMPLIFICATION * (length + IP_UDP_BYTES)
+        pause = (lasts - self.pto) / (CHALLENGES - 1)
+        self._known[source] = _Known(now, now, credit, end=now + lasts, pause=pause)
 
     def on_response(self, value: bytes, now: float) -> None:
         """A PATH_RESPONSE, from wherever it came."""
-        if value in self._watch_sent:
-            self._unanswered = 0
-            self._watch_sent.clear()
-        running = self._running
-        if running is None or value not in running.sent:
+        for address, known in self._known.items():
+            if value not in known.open:
+                continue
+            known.open.remove(value)
+            known.unanswered = 0
+            if not known.answered:
+                known.answered, known.due, known.pause = True, now + WATCH_S, WATCH_S
+                if len(self.living) < LIVING:
+                    self._enliven(address, now)
             return
-        running.lives.add(running.sent[value])
-        if running.lives >= {running.candidate, self.current} or self.current == running.candidate:
-            self._decide(now)
 
-    def _decide(self, now: float) -> None:
-        running, self._running = self._running, None
-        if running is None or self.current is None:
-            return
-        candidate, current = running.candidate, self.current
-        if candidate == current:
-            self.validated = candidate in running.lives
-            if self.validated:
-                self._remember(candidate)
-            return
-        if candidate not in running.lives:
-            self._ignore(candidate, now)
-        elif current not in running.lives:
-            self._take(candidate)
-        else:
-            senior = next((address for address in self.seniors if address in (candidate, current)), current)
-            self._ignore(candidate if senior == current else current, now)
-            self._take(senior)
-
-    def _take(self, address: Address) -> None:
-        self.current, self.validated = address, True
-        self._remember(address)
-
-    def _ignore(self, address: Address, now: float) -> None:
-        self.ignored.pop(address, None)
-        self.ignored[address] = now + IGNORED_S
-        while len(self.ignored) > IGNORED:
-            self.ignored.pop(next(iter(self.ignored)))
+    def _enliven(self, address: Address, now: float) -> None:
+        others = self.living
+        self._known[address].number = next(self._numbers)
+        if len(others) == 1:  # nobody asked it so far
+            first = self._known[others[0]]
+            first.heard, first.due, first.unanswered = now, now, 0
 
     def challenges(self, now: float) -> list[tuple[Address, bytes]]:
-        """The challenges that are due, each with a value of its own."""
-        due: list[tuple[Address, bytes]] = []
-        running = self._running
-        if running is not None and self.current is not None:
-            if now >= running.began + running.lasts:
-                self._decide(now)
-            elif running.rounds < CHALLENGES and now >= running.began + running.rounds * running.lasts / CHALLENGES:
-                running.rounds += 1
-                for address in dict.fromkeys((running.candidate, self.current)):
-                    value = self.random_bytes(8)
-                    running.sent[value] = address
-                    due.append((address, value))
-        if self._watched is not None and self.current is not None and now >= self._watch_at:
-            if self._unanswered >= WATCHES:
-                self.ignored.pop(self._watched, None)
-                self._begin(self._watched, now)
-                return due + self.challenges(now)
-            value = self.random_bytes(8)
-            self._watch_sent.add(value)
-            self._unanswered += 1
-            self._watch_at = now + WATCH_S
-            due.append((self.current, value))
-        return due
+        """The challenges that are due, each with a value of its own. Who failed is left."""
+        if now >= self._slot_end:
+            source, length = self._slot[self._pick(len(self._slot))]
+            self._slot_end = NEVER
+            self._slot.clear()
+            if source not in self._known:
+                self._join(source, length, now)
+        out = []
+        for address in list(self._known):
+            known = self._known.get(address)
+            if known is not None and now >= known.due and self._stays(address, known, now):
+                value = self._challenge(known, now)
+                if value is not None:
+                    out.append((address, value))
+        return out
+
+    def _stays(self, address: Address, known: _Known, now: float) -> bool:
+        """False for one that is forgotten now, or that needs no challenge."""
+        if not known.answered:
+            if known.rounds == CHALLENGES:
+                del self._known[address]
+                return False
+            return True
+        failed = known.unanswered >= UNANSWERED or now - known.heard >= UNHEARD_S
+        others = [other for other in self.living if other != address]
+        if failed and any(now - self._known[other].heard < LATELY_S for other in others):
+            del self._known[address]
+            waiting = [other for other, one in self._known.items() if one.answered and one.number is None]
+            if known.number is not None and waiting:
+                self._enliven(waiting[0], now)
+            return False
+        if known.number is not None and not others:
+            known.due, known.unanswered = NEVER, 0
+            return False
+        return True
+
+    def _challenge(self, known: _Known, now: float) -> bytes | None:
+        if known.answered:
+            known.due = now + max(WATCH_S, self.pto)
+        else:
+            known.rounds += 1
+            known.due = now + known.pause if known.rounds < CHALLENGES else known.end
+        if known.number is None and not self._spend(known, CHALLENGE_BYTES):
+            return None
+        if known.answered:
+            known.unanswered += 1
+        value = self.random_bytes(8)
+        known.open = [*known.open, value][-CHALLENGES:]
+        return value
+
+    @staticmethod
+    def _spend(known: _Known, cost: int, reserve: int = 0) -> bool:
+        if known.credit < cost + reserve:
+            return False
+        known.credit -= cost
+        return True
 
     def deadline(self) -> float:
         """When `challenges` is due next."""
-        running = self._running
-        if running is None:
-            return self._watch_at
-        rounds = running.rounds * running.lasts / CHALLENGES if running.rounds < CHALLENGES else running.lasts
-        return min(self._watch_at, running.began + rounds)
+        return min([self._slot_end, *(known.due for known in self._known.values())])
 
     def targets(self, length: int) -> list[Address]:
-        """Where a datagram of this length goes: the path, and a copy to an address under test within its budget."""
-        if self.current is None:
-            return []
-        targets = [self.current] if self.validated or self.spend(self.current, length) else []
-        running = self._running
-        if running is not None and running.candidate != self.current and self.spend(running.candidate, length):
-            targets.append(running.candidate)
-        return targets
-
-    def spend(self, address: Address, length: int) -> bool:
-        """Whether an address that is not validated may get this datagram; it is counted then."""
-        if self._budget.get(address, 0) < length + IP_UDP_BYTES:
-            return False
-        self._budget[address] -= length + IP_UDP_BYTES
-        return True
+        """Where a datagram of this length goes: to all that live, and to others within their credit."""
+        out = self.living
+        for address, known in self._known.items():
+            if known.number is None:
+                more = known.answered or known.rounds < CHALLENGES
+                if self._spend(known, length + IP_UDP_BYTES, CHALLENGE_BYTES if more else 0):
+                    out.append(address)
+        return out

@@ -188,6 +188,11 @@ class MessageSender:
                 if index not in self._again:
                     self._again.append(index)
 
+    def again(self) -> None:
+        """Another address is to have what is under way."""
+        self._again += sorted(index for index in self._under_way if index not in self._again)
+        self._under_way.clear()
+
     def sample(self, rtt: float) -> None:
         """A new RTT sample belongs to the running round."""
         self.window.round.least_rtt = min(self.window.round.least_rtt, rtt)

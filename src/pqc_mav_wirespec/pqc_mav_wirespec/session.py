@@ -135,11 +135,16 @@ class Link:
                     older.wipe_at = now + GRACE_S if older.wipe_at is None else older.wipe_at
         return outcome, plaintext
 
-    def is_newest_from_peer(self, header: Header) -> bool:
-        """Whether a packet just opened is the newest the peer has sent, so that its source is the peer's address."""
+    def is_current(self, header: Header) -> bool:
+        """Whether it is of the newest keys that the peer used."""
         held = self.holds(header.session_id, header.epoch)
         used = [candidate for candidate in self._sets if candidate.used]
-        return held is not None and held is used[-1] and header.sequence == held.receive.window.highest
+        return held is not None and bool(used) and held is used[-1]
+
+    def is_repeat(self, header: Header, sealed: bytes) -> bool:
+        """Whether what has a number that was seen is the packet that had it."""
+        held = self.holds(header.session_id, header.epoch)
+        return held is not None and held.receive.verifies(header, sealed)
 
     def wipe(self) -> None:
         """Forgets every key."""

@@ -19,11 +19,11 @@ from .primitives import same
 from .proofs import Address, CookieJar, ProofVerdict, check_return_proof
 from .ratchet import RatchetResponder
 from .suites import suite_by_id
-from .transport import MAX_PATHS, Transport, single
+from .transport import ELSEWHERE, Transport, single
 
 LINGER_S = 30.0
 ENDED_KEPT = 256
-UNVALIDATED_FREE = 8
+UNANSWERED_FREE = 8
 COSTLY_M2_BYTES = 16_384
 GATES_PER_S, DATAGRAMS_PER_S = 200, 5_000
 PER_DRONE, PER_DRONE_PROVEN, PER_DRONE_AND_IP = 2, 4, 2
@@ -34,12 +34,11 @@ BUSY_RETRY_MS = 1_000
 
 @dataclass(frozen=True)
 class Completed:
-    """A handshake whose M3 verified, and the path the session begins with."""
+    """A handshake whose M3 verified, and the addresses that answered in it."""
 
     drone_id: str
     keys: SessionKeys
-    address: Address | None
-    validated: bool
+    addresses: list[Address]
 
 
 @dataclass
@@ -57,18 +56,17 @@ class _Record:
     addresses: list[Address] = field(default_factory=list)
     done_at: float | None = None
 
-    def path(self, address: Address) -> int | None:
-        """The path index of an address; None where there is no room for another one."""
-        if address not in self.addresses:
-            if len(self.addresses) >= MAX_PATHS:
-                return None
-            self.addresses.append(address)
-        return self.addresses.index(address)
+    m1: bytes = b""
+    elsewhere: Address = ("", 0)
+
+    def path(self, address: Address) -> int:
+        """The path of an address."""
+        return self.addresses.index(address) if address in self.addresses else ELSEWHERE
 
     @property
-    def unvalidated(self) -> bool:
-        """Whether none of its addresses is validated and it still runs."""
-        return self.done_at is None and self.transport.validated is None
+    def answered(self) -> bool:
+        """Whether any of its addresses did; all within a session do."""
+        return self.keys is None or self.transport.answered
 
 
 @dataclass
@@ -76,11 +74,15 @@ class _Bucket:
     level: float = M2_BURST
     at: float = 0.0
 
-    def take(self, now: float) -> bool:
-        """Takes a token if there is one."""
+    def holds(self, now: float) -> bool:
+        """Whether there is a token."""
         self.level = min(M2_BURST, self.level + (now - self.at) * M2_PER_S)
         self.at = now
-        if self.level < 1.0:
+        return self.level >= 1.0
+
+    def take(self, now: float) -> bool:
+        """Takes a token if there is one."""
+        if not self.holds(now):
             return False
         self.level -= 1.0
         return True
@@ -133,7 +135,7 @@ class Station:
         self._records: dict[tuple[str, bytes], _Record] = {}
         self._inside: dict[str, _Record] = {}
         self._ended: dict[str, deque[bytes]] = defaultdict(lambda: deque(maxlen=ENDED_KEPT))
-        self._buckets: dict[tuple[str, bool], _Bucket] = defaultdict(_Bucket)
+        self._buckets: dict[tuple[str, bool, bool], _Bucket] = defaultdict(_Bucket)
         self._second = _Second()
         self._begun = 0
         self._out: list[tuple[Address, bytes]] = []
@@ -181,8 +183,8 @@ class Station:
         cookie_good = parsed.cookie is not None and self._jar.good(parsed.cookie, source, parsed.attempt, m1, now)
         record = self._records.get((drone_id, parsed.attempt))
         if record is not None:
-            if cookie_good and record.done_at is None and (path := record.path(source)) is not None:
-                record.transport.validate(path)
+            if cookie_good and record.done_at is None:
+                self._answered(record, source)
             return self._feed(record, parsed, source, now)
         if not same(gate(gate_key(psk), msg.M0, m1[: -msg.MAC_BYTES]), hello.gate):
             return "hs_gate"
@@ -190,21 +192,36 @@ class Station:
             return "hs_replay"
         self._second.at(now).gates += 1
         proof = check_return_proof(self._restart_key, hello, source[0], self.serial)
-        if not cookie_good and not proof.good and self._wants_cookie(drone_id, hello):
-            cookie = self._jar.make(source, parsed.attempt, m1, now)
-            self._out.append((source, seal_retry(keys, parsed.attempt, cookie)))
+        bucket = self._buckets[drone_id, proof.good and cookie_good, cookie_good]
+        if not cookie_good and (self._wants_cookie(drone_id, hello, proof.good) or not bucket.holds(now)):
+            self._retry(keys, parsed.attempt, m1, source, now)
             return "hs_limit"
-        return self._begin(parsed, hello, keys, source, now, proof, cookie_good)
+        return self._begin(parsed, hello, keys, source, now, proof, cookie_good, bucket)
 
-    def _wants_cookie(self, drone_id: str, hello: msg.ClientHello) -> bool:
-        unvalidated = [record for record in self._records.values() if record.unvalidated]
+    def _retry(self, keys: FragmentKeys, attempt: bytes, m1: bytes, source: Address, now: float) -> None:
+        cookie = self._jar.make(source, attempt, m1, now)
+        self._out.append((source, seal_retry(keys, attempt, cookie)))
+
+    @staticmethod
+    def _answered(record: _Record, source: Address) -> None:
+        if source in record.addresses:
+            record.transport.answered_by(record.path(source))
+            return
+        path = record.transport.join(len(record.addresses))
+        record.addresses[path : path + 1] = [source]
+
+    def _wants_cookie(self, drone_id: str, hello: msg.ClientHello, proven: bool) -> bool:
+        """Section 6; a proof may be a copy."""
+        running = [record for record in self._records.values() if record.done_at is None]
+        unanswered = [record for record in running if not record.answered]
         suite = suite_by_id(hello.suite_id.decode("latin-1"))
         costly = suite is not None and (
             msg.server_hello_limits(suite, hello.hybrid)[1] + FRAME_HEADER_BYTES > COSTLY_M2_BYTES
         )
         busy = self._second.gates > GATES_PER_S or self._second.datagrams > DATAGRAMS_PER_S
-        of_drone = any(record.drone_id == drone_id for record in unvalidated)
-        return self.demand_cookie or len(unvalidated) >= UNVALIDATED_FREE or of_drone or costly or busy
+        of_drone = any(record.drone_id == drone_id for record in unanswered)
+        full = not proven and sum(not record.proven for record in running) >= MAX_HANDSHAKES
+        return self.demand_cookie or len(unanswered) >= UNANSWERED_FREE or of_drone or costly or busy or full
 
     def _begin(
         self,
@@ -215,15 +232,16 @@ class Station:
         now: float,
         proof: ProofVerdict,
         cookie_good: bool,
+        bucket: _Bucket,
     ) -> str:
         drone_id = hello.drone_id.decode("ascii")
         m1 = parsed.hello.data if parsed.hello is not None else b""
-        room = self._has_room(drone_id, source, proof.good)
+        room = not cookie_good or self._has_room(drone_id, source, proof.good)
         refusal = Responder(replace(self.policy, busy=None if room else BUSY_RETRY_MS, sessions=self.sessions))
         if room:
             refusal = self._responder()
         reply = refusal.feed(m1)
-        if reply and reply[4] != MessageType.REJECT and not self._buckets[drone_id, proof.good].take(now):
+        if reply and reply[4] != MessageType.REJECT and not bucket.take(now):
             refusal = Responder(replace(self.policy, busy=BUSY_RETRY_MS, sessions=self.sessions))
             reply = refusal.feed(m1)
         if not reply:
@@ -249,10 +267,13 @@ class Station:
         self._begun += 1
         record = _Record(drone_id, parsed.attempt, keys, transport, refusal, now, self._begun, proof.good)
         self._records[drone_id, parsed.attempt] = record
-        path = record.path(source) or 0
-        if cookie_good or proof.address_fits:
-            transport.validate(path)
-        transport.on_datagram(parsed.packet, parsed.frames, path, len(parsed.raw), now)
+        record.m1 = m1
+        record.addresses.append(source)
+        if cookie_good:
+            transport.answered_by(0)
+        elif proof.address_fits:
+            transport.lift()
+        transport.on_datagram(parsed.packet, parsed.frames, 0, len(parsed.raw), now)
         transport.take_message()
         transport.start(reply, now)
         transport.expect(refusal.allowed)
@@ -266,8 +287,8 @@ class Station:
         return Responder(replace(self.policy, sessions=self.sessions), self._random, inside)
 
     def _has_room(self, drone_id: str, source: Address, proven: bool) -> bool:
-        """Section 13's limits on attempts."""
-        running = [record for record in self._records.values() if record.done_at is None]
+        """Section 13's limits on attempts with an answer."""
+        running = [record for record in self._records.values() if record.done_at is None and record.answered]
         own = [record for record in running if record.drone_id == drone_id]
         if sum(any(a[0] == source[0] for a in record.addresses) for record in own) >= PER_DRONE_AND_IP:
             return False
@@ -278,8 +299,10 @@ class Station:
 
     def _feed(self, record: _Record, parsed: HandshakeDatagram, source: Address, now: float) -> str:
         path = record.path(source)
-        if path is None:
-            return "hs_limit"
+        if path == ELSEWHERE:
+            record.elsewhere = source
+            if record.done_at is None and record.keys is not None:
+                self._retry(record.keys, record.attempt, record.m1, source, now)
         took = record.transport.on_datagram(parsed.packet, parsed.frames, path, len(parsed.raw), now)
         self._on_message(record, path, now)
         return took.value
@@ -300,10 +323,8 @@ class Station:
         else:
             record.transport.finish(reply, path, now)
         record.done_at = now
-        current = record.transport.validated
-        address = record.addresses[path if current is None else current] if record.addresses else None
-        validated = current is not None and record.keys is not None
-        self.completed.append(Completed(record.drone_id, record.responder.keys, address, validated))
+        answered = [address for address in record.addresses if record.transport.has_answered(record.path(address))]
+        self.completed.append(Completed(record.drone_id, record.responder.keys, answered))
         for other in list(self._records.values()):
             if other.drone_id == record.drone_id and other.number < record.number and other.done_at is None:
                 self._forget(other)
@@ -426,7 +447,8 @@ class Station:
                 if record.keys is None:
                     self._inside_out.append((record.drone_id, datagram))
                 else:
-                    self._out.append((record.addresses[path], datagram))
+                    address = record.elsewhere if path == ELSEWHERE else record.addresses[path]
+                    self._out.append((address, datagram))
         out, inside = self._out, self._inside_out
         self._out, self._inside_out = [], []
         return out, inside

@@ -7,7 +7,7 @@ the order in which they were first seen; a drone and an attempt inside a session
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from .encoding import FRAME_HEADER_BYTES, Limits, u32
 from .errors import MalformedError
@@ -15,7 +15,7 @@ from .fragments import Assembly
 from .hsframes import Ack, CookieFrame, Fragment, FragmentKeys, Frame, seal_datagram
 from .messages import LARGEST_DATAGRAM_BYTES
 from .rtt import FIRST_PTO_DRONE_S, FIRST_PTO_GCS_S, QUIET_S, Rtt
-from .sender import MessageSender
+from .sender import FIRST_WINDOW, MessageSender
 from .transport_state import NEVER, Acking, Counts, Hello, PathState, Took
 
 IP_UDP_BYTES = 28
@@ -24,7 +24,9 @@ COPY_GAP_S = 0.02
 FIRST_FLIGHT_COPIES, COPIES = 3, 2
 ACK_EVERY = 8
 COMPLETE_ACK_S = 1.0
-MAX_PATHS = 3
+MAX_PATHS = 4
+ELSEWHERE = MAX_PATHS  # no address of the attempt
+RETRY_GAP_S, SAME_RETRY_GAP_S = 0.005, 0.05
 ANSWERS_AGAIN_GAP_S = 0.010
 DOUBLED_FRAGMENTS = 2
 
@@ -60,11 +62,12 @@ class Transport:
         self._sent_at: dict[int, tuple[float, int]] = {}
         self._used_echo: set[int] = set()
         self._paths: list[PathState] = []
-        self._current: int | None = None if not is_drone and keys is not None else 0
-        self._extra: int | None = None
+        self._answers = 0
         self._highest, self._highest_at = -1, 0.0
         self._hello: Hello | None = None
+        self._m1: bytes | None = None
         self._cookie: bytes | None = None
+        self._retried_at = -1.0
         self._sender: MessageSender | None = None
         self._answer_began = False
         self._former: set[int] = set()
@@ -76,11 +79,11 @@ class Transport:
         self._done: set[int] = set()
         self._allowed: dict[int, Limits] = {}
         self._acking = Acking()
-        self._ack_now: int | None = None
         self._silenced = False  # M2 was acknowledged whole, so that the gcs has nothing to send (rule 8)
         self._message: bytes | None = None
         self._final: bytes | None = None
         self._final_due: list[float] = []
+        self._final_again: list[int] = []
         self._final_last: dict[int, float] = {}  # by path
         self._final_path = 0
         self.lossy = False
@@ -93,15 +96,21 @@ class Transport:
         """The drone's first flight. `need` is what M2 may take with its datagrams' overhead."""
         copies = COPIES if proven or self.in_session else FIRST_FLIGHT_COPIES
         sizes = [0] * copies if proven or self.in_session else first_flight(len(m1) + 30, need, self._limit)
+        self._m1 = m1
         self._hello = Hello(m1, [(now + COPY_GAP_S * number, size) for number, size in enumerate(sizes)])
         self._hello.timeout_at = now + self.rtt.pto()
 
     def set_cookie(self, cookie: bytes, now: float) -> None:
-        """A Retry verified: M1 goes again at once, twice, with the cookie."""
-        if self._hello is not None:
-            self._cookie = cookie
-            self._hello.due = [(now + COPY_GAP_S * number, 0) for number in range(COPIES)]
-            self._hello.timeout_at = now + self.rtt.pto(self._hello.timeouts)
+        """A Retry verified: M1 goes again at once with the cookie, twice, or once where M2 has begun to arrive."""
+        gap = SAME_RETRY_GAP_S if cookie == self._cookie else RETRY_GAP_S
+        if self._m1 is None or 2 in self._done or now < self._retried_at + gap:
+            return
+        self._cookie, self._retried_at = cookie, now
+        copies = COPIES
+        if self._hello is None:
+            self._hello, copies = Hello(self._m1), 1
+        self._hello.due = [(now + COPY_GAP_S * number, 0) for number in range(copies)]
+        self._hello.timeout_at = NEVER if self.arriving else now + self.rtt.pto(self._hello.timeouts)
 
     def hold_hello(self, until: float) -> None:
         """A Reject 5: nothing more of M1 until then."""
@@ -139,18 +148,36 @@ class Transport:
         """The messages that may come next, with the limits of their bodies."""
         self._allowed = dict(allowed)
 
-    def validate(self, path: int) -> None:
-        """A cookie or a return proof verified for this path."""
-        self._path(path).validated = True
-        if self._current is None or self._extra == path:
-            self._current = path
-        if self._extra == path:
-            self._extra = None
+    def answered_by(self, path: int) -> None:
+        """Somebody who gets what is sent there answered."""
+        state = self._path(path)
+        if state.answered:
+            return
+        has_all = path in self._targets()
+        self._answers += 1
+        state.answered = self._answers
+        if self._sender is not None and not has_all:
+            self._sender.again()
+
+    def join(self, used: int) -> int:
+        """The path of an address that answered and is none of the attempt's; `used` of them are taken."""
+        path = used if used < MAX_PATHS else min(range(MAX_PATHS), key=lambda each: self._path(each).answered)
+        self._path(path).answered = 0
+        self.answered_by(path)
+        return path
+
+    def lift(self) -> None:
+        """A return proof speaks for path 0: one window before it answers."""
+        self._path(0).credit += int(FIRST_WINDOW) * (self._limit + IP_UDP_BYTES)
+
+    def has_answered(self, path: int) -> bool:
+        """Whether it is known to reach the drone."""
+        return self._path(path).answered > 0
 
     @property
-    def validated(self) -> int | None:
-        """The path that is in use because it was validated."""
-        return self._current
+    def answered(self) -> bool:
+        """Whether any address has."""
+        return self._answers > 0
 
     def _path(self, path: int) -> PathState:
         while len(self._paths) <= path:
@@ -166,7 +193,8 @@ class Transport:
 
     def on_datagram(self, packet: int, frames: tuple[Frame, ...], path: int, length: int, now: float) -> Took:
         """Takes a datagram of this attempt whose tag verified; `length` is that of its UDP payload."""
-        self._path(path).credit += AMPLIFICATION * (length + IP_UDP_BYTES)
+        if path != ELSEWHERE:
+            self._path(path).credit += AMPLIFICATION * (length + IP_UDP_BYTES)
         self._blocked = False
         try:
             for frame in frames:
@@ -180,16 +208,8 @@ class Transport:
         if moved:
             self.lossy |= packet > self._highest + 1 and (self._highest >= 0 or self._is_drone is False)
             self._highest, self._highest_at = packet, now
-            self._follow(path)
         took = [self._take(frame, path, now) for frame in frames]
         return Took.TAKEN if any(took) else Took.REPEATED
-
-    def _follow(self, path: int) -> None:
-        """Rule 3: a new packet number from another address than the one in use (NAT)."""
-        if self._is_drone or self.in_session or self._current is None or path == self._current:
-            return
-        self._extra = path
-        self._ack_now = path
 
     def _check(self, frame: Frame) -> None:
         if isinstance(frame, Ack):
@@ -250,9 +270,9 @@ class Transport:
         return new or fresh
 
     def _echoed(self, path: int) -> None:
-        """A datagram that went to this path arrived: that validates it, wherever the ACK came from."""
-        if not self._is_drone and not self.in_session and not self._path(path).validated:
-            self.validate(path)
+        """A datagram that went to this path arrived, wherever the ACK came from."""
+        if not self._is_drone and not self.in_session and path != ELSEWHERE:
+            self.answered_by(path)
 
     def _take_fragment(self, fragment: Fragment, path: int, now: float) -> bool:
         if fragment.message in self._done:
@@ -272,7 +292,8 @@ class Transport:
             return False
         self.counts.rebuilt += begun.rebuilt - rebuilt
         self.last_progress = now
-        self._validate_by_answer(fragment)
+        if fragment.message == 3 and not self._is_drone and not self.in_session and not self.answered:
+            self.answered_by(0)  # M2 went nowhere else
         acking = self._acking
         acking.since += 1
         acking.repeats = 0
@@ -287,27 +308,19 @@ class Transport:
             acking.due = now if awaited or acking.since % ACK_EVERY == 0 else now + QUIET_S
         return True
 
-    def _validate_by_answer(self, fragment: Fragment) -> None:
-        """M3 validates where M2 went, if that was one address."""
-        if self._is_drone or self.in_session or fragment.message != 3 or self._current is not None:
-            return
-        reached = {path for _, path in self._sent_at.values()}
-        if len(reached) == 1:
-            self.validate(reached.pop())
-
     def _answer_again(self, fragment: Fragment, path: int, now: float) -> None:
         if self._final is None or fragment.message != 3:
             return
-        if now - self._final_last.get(path, -1.0) >= ANSWERS_AGAIN_GAP_S:
-            self._final_path = path
-            self._final_due.append(now)
+        if path == ELSEWHERE or now - self._final_last.get(path, -1.0) >= ANSWERS_AGAIN_GAP_S:
+            self._final_last[path] = now
+            self._final_again.append(path)
 
     # --- output and time
 
     def deadline(self) -> float:
         """When `poll` is due next, NEVER when nothing is."""
         times = [self._acking.due, *self._final_due, *(at for at, _ in self._copies)]
-        if self._ack_now is not None:
+        if self._final_again:
             times.append(0.0)
         if self._hello is not None:
             times += [at for at, _ in self._hello.due] + [self._hello.timeout_at]
@@ -336,10 +349,15 @@ class Transport:
         self._poll_sender(out, now)
         for due in [due for due in self._final_due if due <= now]:
             self._final_due.remove(due)
-            if self._final is not None:
-                self._final_last[self._final_path] = now
-                self._emit(out, self._final_path, [single(self._final)], now)
+            self._send_final(out, dict.fromkeys([*self._targets(), self._final_path]), now)
+        self._send_final(out, self._final_again, now)
+        self._final_again = []
         return out
+
+    def _send_final(self, out: list[tuple[int, bytes]], paths: Iterable[int], now: float) -> None:
+        for path in paths:
+            if self._final is not None:
+                self._emit(out, path, [single(self._final)], now)
 
     def _poll_hello(self, out: list[tuple[int, bytes]], now: float) -> None:
         hello = self._hello
@@ -360,10 +378,6 @@ class Transport:
 
     def _poll_acks(self, out: list[tuple[int, bytes]], now: float) -> None:
         acking, begun = self._acking, self._assembly
-        if self._ack_now is not None:
-            if begun is not None:
-                self._emit(out, self._ack_now, [self._ack(begun, now)], now)
-            self._ack_now = None
         if now < acking.due or begun is None:
             return
         for path in self._targets():
@@ -436,9 +450,8 @@ class Transport:
     def _targets(self) -> list[int]:
         if self._is_drone or self.in_session:
             return [0]
-        if self._current is None:
-            return list(range(min(len(self._paths), MAX_PATHS)))
-        return [self._current] if self._extra is None else [self._current, self._extra]
+        answered = [path for path in range(len(self._paths)) if self._paths[path].answered]
+        return answered or [0]
 
     def _emit(self, out: list[tuple[int, bytes]], path: int, frames: list[Frame], now: float, padded: int = 0) -> int:
         """Seals a datagram for a path and returns its length, 0 where rule 3 forbids it."""
@@ -450,7 +463,7 @@ class Transport:
             datagram = seal_datagram(
                 self._keys, is_drone=self._is_drone, attempt=self._attempt, packet=self._next_packet, frames=packed
             )
-            if not self._is_drone and not self._path(path).validated:
+            if not self._is_drone and path != ELSEWHERE and not self._path(path).answered:
                 cost = len(datagram) + IP_UDP_BYTES
                 if self._path(path).credit < cost:
                     return 0

@@ -22,7 +22,7 @@ class PathState:
     """What rule 3 knows of an address."""
 
     credit: int = 0
-    validated: bool = False
+    answered: int = 0  # the how many-th answer it was; 0: none
 
 
 @dataclass

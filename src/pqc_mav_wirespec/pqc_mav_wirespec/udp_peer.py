@@ -205,8 +205,10 @@ class UdpPeer:
             if link.holds(header.session_id, header.epoch) is None:
                 continue
             outcome, plaintext = link.open(header, datagram[head:], time.monotonic())
-            if outcome in (Outcome.DELIVERED, Outcome.CONTROL, Outcome.DECRYPT_FAIL):
-                self._on_authentic(drone_id, source, len(datagram), link.is_newest_from_peer(header))
+            repeated = outcome is Outcome.REPLAY and self._wants_repeat(drone_id, source)
+            fresh = outcome in (Outcome.DELIVERED, Outcome.CONTROL, Outcome.DECRYPT_FAIL)
+            if link.is_current(header) and (fresh or (repeated and link.is_repeat(header, datagram[head:]))):
+                self._on_authentic(drone_id, source, len(datagram))
             controls = tuple(control.decode(plaintext)) if outcome is Outcome.CONTROL else ()
             datagrams: tuple[bytes, ...] = ()
             if outcome is Outcome.DELIVERED:
@@ -225,8 +227,12 @@ class UdpPeer:
         held = (link.header_of(short) for link in self.links.values())
         return next((header for header in held if header is not None), None), short.size
 
-    def _on_authentic(self, drone_id: str, source: Address, length: int, newest: bool) -> None:
-        """Called with the source of each new authenticated packet."""
+    def _on_authentic(self, drone_id: str, source: Address, length: int) -> None:
+        """Called with the source of each authenticated packet under the newest keys."""
+
+    def _wants_repeat(self, drone_id: str, source: Address) -> bool:
+        """Whether one that comes again from there counts, too."""
+        return False
 
     def _keep_alive(self) -> None:
         now = time.monotonic()

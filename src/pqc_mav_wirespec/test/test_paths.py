@@ -4,17 +4,17 @@ from pqc_mav_wirespec.paths import Paths
 Y, X, Z = ("192.0.2.1", 1), ("192.0.2.2", 2), ("192.0.2.3", 3)
 
 
-def paths():
-    counter = iter(range(1, 10_000))
-    return Paths(Y, True, random_bytes=lambda count: next(counter).to_bytes(count, "big"))
+def paths(*answered):
+    counter = iter(range(1, 100_000))
+    return Paths(answered or (Y,), random_bytes=lambda count: next(counter).to_bytes(count, "big"))
 
 
 def run(made, until, alive, now=0.0, packets=(), step=0.02):
-    """Lets time pass. Challenges to a living address are answered at once; `packets` come all the time."""
+    """Lets time pass. Challenges to an address in `alive` are answered at once; `packets` come all the time."""
     sent = []
     while now < until:
         for source in packets:
-            made.on_packet(source, 69, True, now)
+            made.on_packet(source, 69, now)
         for address, value in made.challenges(now):
             sent.append((now, address))
             if address in alive:
@@ -23,73 +23,59 @@ def run(made, until, alive, now=0.0, packets=(), step=0.02):
     return sent
 
 
-def test_a_path_that_moved_is_taken_when_the_old_one_is_dead():
+def test_one_address_costs_nothing_and_stays():
     made = paths()
-    sent = run(made, 2.0, {X}, packets=[X])
-    assert (made.current, made.validated, made.seniors) == (X, True, [Y, X])
-    assert len([at for at, _ in sent]) <= 12
+    assert run(made, 100.0, set(), packets=[]) == []
+    assert (made.living, made.deadline()) == ([Y], float("inf"))
 
 
-def test_the_senior_stays_while_both_live():
+def test_a_drone_that_moved_is_served_at_once_and_the_old_address_for_three_seconds():
     made = paths()
-    run(made, 5.0, {X, Y}, packets=[X])
-    assert made.current == Y
-    assert made.ignored[X] > 5.0
+    run(made, 0.1, {X}, packets=[X])
+    assert made.living == [Y, X]
+    assert made.targets(1400) == [Y, X]
+    run(made, 3.2, {X}, now=0.1, packets=[X])
+    assert made.living == [X]
+    assert run(made, 10.0, {X}, now=3.2, packets=[X]) == []
 
 
-def test_a_dead_address_is_ignored():
+def test_two_that_answer_are_both_served():
     made = paths()
-    made.on_packet(X, 69, True, 0.0)
-    sent = run(made, 3.0, {Y}, now=0.0)
-    assert made.current == Y
-    assert X in made.ignored
-    assert sum(address == X for _, address in sent) == 6
+    sent = run(made, 20.0, {X, Y}, packets=[X, Y])
+    assert made.living == [Y, X]
+    assert 36 <= len(sent) <= 42
+
+
+def test_who_answers_and_is_not_heard_is_left():
+    made = paths(X, Y)
+    run(made, 5.0, {X, Y}, packets=[Y])
+    assert made.living == [Y]
+
+
+def test_a_dead_address_is_challenged_six_times_and_forgotten():
+    made = paths()
+    made.on_packet(X, 1000, 0.0)
+    sent = run(made, 3.0, {Y})
+    assert [address for _, address in sent] == [X] * 6
     assert made.targets(100) == [Y]
+    assert not made.wants_repeat(Y)
 
 
 def test_copies_stay_within_three_times():
     made = paths()
-    made.on_packet(X, 69, True, 0.0)
-    assert made.targets(69) == [Y, X]
-    assert made.targets(69) == [Y, X]
-    assert made.targets(69) == [Y, X]
-    assert made.targets(69) == [Y]
-    made.on_packet(X, 69, False, 0.1)
-    assert made.targets(69) == [Y, X]
+    made.on_packet(X, 172, 0.0)
+    assert len(made.challenges(0.0)) == 1
+    assert made.targets(600 - 2 * 77 - 28 + 1) == [Y]
+    assert made.targets(600 - 2 * 77 - 28) == [Y, X]
+    assert made.targets(1) == [Y]
 
 
-def test_only_packets_with_a_new_highest_sequence_begin_a_validation():
-    made = paths()
-    made.on_packet(X, 69, False, 0.0)
-    assert made.challenges(0.0) == []
-    made.on_packet(X, 69, True, 0.0)
-    made.on_packet(Z, 69, True, 0.0)
-    assert {address for address, _ in made.challenges(0.0)} == {X, Y}
-
-
-def test_an_ignored_address_is_taken_when_the_path_dies():
-    made = paths()
-    run(made, 1.0, {X, Y}, packets=[X])
-    assert made.ignored[X] > 1.0
-    run(made, 8.0, {X}, now=1.0, packets=[X])
-    assert made.current == X
-
-
-def test_a_first_path_that_is_not_validated_is_challenged_alone_and_limited():
-    made = paths()
-    made.validated, made.current, made.seniors = False, None, []
-    made.on_packet(Y, 69, True, 0.0)
-    assert made.targets(200) == [Y]
-    assert made.targets(200) == []
-    run(made, 1.0, {Y})
-    assert made.validated
-    assert made.targets(1200) == [Y]
-
-
-def test_a_wrongly_left_senior_returns():
-    made = paths()
-    run(made, 2.0, {X}, packets=[X])
-    assert made.current == X
-    run(made, 4.0, {X, Y}, now=2.0, packets=[Y])
-    assert made.current == Y
-    assert X in made.ignored
+def test_four_live_and_a_fifth_waits():
+    made, all_of_them = paths(), [Y]
+    for port in range(10, 14):
+        all_of_them.append(("192.0.2.9", port))
+        begin = 2.0 * (port - 10)
+        run(made, begin + 2.0, set(all_of_them), now=begin, packets=all_of_them)
+    assert made.living == all_of_them[:4]
+    run(made, 14.0, set(all_of_them), now=8.0, packets=all_of_them[1:])
+    assert made.living == all_of_them[1:]

@@ -181,11 +181,11 @@ def test_the_gcs_follows_a_drone_that_moved():
     with connected() as (drone, gcs), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as elsewhere:
         elsewhere.bind(("127.0.0.1", 0))
         elsewhere.setblocking(False)
-        moved = drone.links[DRONE_ID].seal(b"moved")
+        moved = drone.links[DRONE_ID].seal(b"moved" * 40)
         elsewhere.sendto(moved[:-1] + bytes([moved[-1] ^ 1]), gcs.address)
         assert gcs.receive(lambda got: True, TIMEOUT).outcome is Outcome.AUTH_FAIL
         elsewhere.sendto(moved, gcs.address)
-        assert gcs.receive_payload(TIMEOUT) == b"moved"
+        assert gcs.receive_payload(TIMEOUT) == b"moved" * 40
         gcs.send(DRONE_ID, b"copied")
         drone.answers_challenges = False
 
@@ -200,6 +200,7 @@ def test_the_gcs_follows_a_drone_that_moved():
                 if isinstance(tlv, control.PathChallenge):
                     answer = control.encode(control.PathResponse(tlv.random))
                     elsewhere.sendto(drone.links[DRONE_ID].seal(answer, kind=KIND_CONTROL), gcs.address)
+            elsewhere.sendto(drone.links[DRONE_ID].seal(b"on"), gcs.address)
             return got.payload
 
         eventually(lambda: arrived() == b"copied")

@@ -9,7 +9,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kSlotNs = 100'000'000;
-constexpr std::size_t kUnvalidatedBeforeRetry = 8;
+constexpr std::size_t kUnansweredAtOnce = 8;
 constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
 constexpr std::size_t kPerDrone = 2, kPerProvenDrone = 4, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
@@ -37,17 +37,24 @@ std::uint64_t Admission::Rate::last_second() const noexcept {
 
 Admission::Admission(const AdmissionLimits& limits)
     : limits_(limits),
-      unproven_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s),
-      proven_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s) {}
+      unanswered_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s),
+      unproven_(unanswered_),
+      proven_(unanswered_) {}
 
 void Admission::on_datagram(std::uint64_t now) noexcept { datagrams_.add(now); }
 void Admission::on_gate(std::uint64_t now) noexcept { gates_.add(now); }
 
+/// `change` is 1 or -1, modulo 2^64.
+void Census::count(const AttemptFacts& facts, std::size_t change) noexcept {
+  size_ += change;
+  proven_ += facts.proven ? change : 0;
+  answered_ += facts.answered ? change : 0;
+  both_ += facts.proven && facts.answered ? change : 0;
+  heavy_ += facts.heavy ? change : 0;
+}
+
 void Census::add(const AttemptFacts& facts) {
-  ++size_;
-  proven_ += facts.proven ? 1 : 0;
-  validated_ += facts.validated ? 1 : 0;
-  heavy_ += facts.heavy ? 1 : 0;
+  count(facts, 1);
   by_drone_[facts.drone].push_back(facts);
 }
 
@@ -58,10 +65,7 @@ void Census::remove(const AttemptFacts& facts) {
   if (it == own->second.end()) return;
   own->second.erase(it);
   if (own->second.empty()) by_drone_.erase(own);
-  --size_;
-  proven_ -= facts.proven ? 1 : 0;
-  validated_ -= facts.validated ? 1 : 0;
-  heavy_ -= facts.heavy ? 1 : 0;
+  count(facts, ~std::size_t{0});
 }
 
 const std::vector<AttemptFacts>& Census::of(const std::string& drone) const {
@@ -70,31 +74,43 @@ const std::vector<AttemptFacts>& Census::of(const std::string& drone) const {
   return it == by_drone_.end() ? kNone : it->second;
 }
 
-bool Admission::wants_retry(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const noexcept {
-  if (newcomer.validated || newcomer.proven) return false;
-  if (costly_suite) return true;
-  if (running.size() - running.validated() >= kUnvalidatedBeforeRetry) return true;
-  if (std::ranges::any_of(running.of(newcomer.drone), [](const auto& each) { return !each.validated; })) return true;
-  return gates_.last_second() > kGatesBeforeRetry || datagrams_.last_second() > kDatagramsBeforeRetry;
+/// What nobody answered may be a recording. It gets one place of its drone, and few in all; what it holds up there is
+/// only others that did not answer either, and these are told how to.
+bool Admission::may_begin_unanswered(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const {
+  if (costly_suite || newcomer.heavy) return false;
+  if (running.size() - running.answered() >= kUnansweredAtOnce) return false;
+  if (std::ranges::any_of(running.of(newcomer.drone), [](const auto& each) { return !each.answered; })) return false;
+  const auto rivals = newcomer.proven ? running.size() : running.size() - running.proven();
+  if (rivals >= limits_.max_handshakes + (newcomer.proven ? limits_.drones : 0)) return false;
+  return gates_.last_second() <= kGatesBeforeRetry && datagrams_.last_second() <= kDatagramsBeforeRetry;
 }
 
-bool Admission::admit(const AttemptFacts& newcomer, const Census& running, std::uint64_t now) {
+/// The same among those who answered. Places with a proof are the drone's own: whoever lacks one cannot take them.
+bool Admission::has_place(const AttemptFacts& newcomer, const Census& running) const {
   const auto& own = running.of(newcomer.drone);
-  const auto count = [&](const auto& which) { return static_cast<std::size_t>(std::ranges::count_if(own, which)); };
+  const auto count = [&](const auto& which) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(own, [&](const auto& each) { return each.answered && which(each); }));
+  };
   if (!newcomer.source.empty() &&
       count([&](const auto& each) { return each.source == newcomer.source; }) >= kPerDroneAndSource)
     return false;
-  // Places with a proof are the drone's own: whoever lacks one cannot take them.
-  const auto of_drone = newcomer.proven ? own.size() : count([](const auto& each) { return !each.proven; });
+  const auto of_drone = count([&](const auto& each) { return newcomer.proven || !each.proven; });
   if (of_drone >= (newcomer.proven ? kPerProvenDrone : kPerDrone)) return false;
-  if (newcomer.proven ? running.size() >= limits_.max_handshakes + limits_.drones
-                      : running.size() - running.proven() >= limits_.max_handshakes)
-    return false;
   if (newcomer.heavy && running.heavy() >= kHeavyAtOnce) return false;
-  auto& tokens = newcomer.proven ? proven_ : unproven_;
-  if (!tokens.allows(newcomer.drone, now)) return false;
+  return newcomer.proven ? running.answered() < limits_.max_handshakes + limits_.drones
+                         : running.answered() - running.proven_and_answered() < limits_.max_handshakes;
+}
+
+Admission::Verdict Admission::judge(const AttemptFacts& newcomer, bool costly_suite, const Census& running,
+                                    std::uint64_t now) {
+  const auto refused = newcomer.answered ? Verdict::busy : Verdict::retry;
+  if (!(newcomer.answered ? has_place(newcomer, running) : may_begin_unanswered(newcomer, costly_suite, running)))
+    return refused;
+  auto& tokens = !newcomer.answered ? unanswered_ : newcomer.proven ? proven_ : unproven_;
+  if (!tokens.allows(newcomer.drone, now)) return refused;
   tokens.charge(newcomer.drone, now);
-  return true;
+  return Verdict::begin;
 }
 
 void Admission::ended(const std::string& drone, const AttemptId& attempt) {

@@ -30,10 +30,10 @@ inline constexpr std::size_t kHeavyServerHello = 128 * 1024;
 /// One attempt as the limits see it.
 struct AttemptFacts {
   std::string drone;
-  std::string source;      // its IP address; empty inside a session, whose path is known
-  bool proven = false;     // M1 carried a good return proof
-  bool validated = false;  // its address is known to be its own
-  bool heavy = false;      // its M2 may exceed kHeavyServerHello
+  std::string source;     // its IP address; empty inside a session, whose path is known
+  bool proven = false;    // M1 carried a good return proof
+  bool answered = false;  // somebody who gets what is sent there answered: it is no recording that is played again
+  bool heavy = false;     // its M2 may exceed kHeavyServerHello
   friend bool operator==(const AttemptFacts&, const AttemptFacts&) = default;
 };
 
@@ -51,13 +51,16 @@ class Census {
   void remove(const AttemptFacts& facts);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t proven() const noexcept { return proven_; }
-  [[nodiscard]] std::size_t validated() const noexcept { return validated_; }
+  [[nodiscard]] std::size_t answered() const noexcept { return answered_; }
+  [[nodiscard]] std::size_t proven_and_answered() const noexcept { return both_; }
   [[nodiscard]] std::size_t heavy() const noexcept { return heavy_; }
   /// Those of one drone: a few, for Admission limits them.
   [[nodiscard]] const std::vector<AttemptFacts>& of(const std::string& drone) const;
 
  private:
-  std::size_t size_ = 0, proven_ = 0, validated_ = 0, heavy_ = 0;
+  void count(const AttemptFacts& facts, std::size_t change) noexcept;
+
+  std::size_t size_ = 0, proven_ = 0, answered_ = 0, both_ = 0, heavy_ = 0;
   std::unordered_map<std::string, std::vector<AttemptFacts>> by_drone_;  // none of them empty
 };
 
@@ -72,10 +75,13 @@ class Admission {
   void on_datagram(std::uint64_t now) noexcept;
   void on_gate(std::uint64_t now) noexcept;
 
-  /// Must this newcomer, without cookie and proof, first show that its address is its own?
-  [[nodiscard]] bool wants_retry(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const noexcept;
-  /// May it run beside those that run? Takes one of the drone's tokens when it may.
-  bool admit(const AttemptFacts& newcomer, const Census& running, std::uint64_t now);
+  enum class Verdict : std::uint8_t {
+    begin,
+    retry,  // it must answer first; nothing is kept
+    busy
+  };
+  /// May it run beside those that run? Takes one of the drone's tokens when it may. `costly_suite`: see costly().
+  Verdict judge(const AttemptFacts& newcomer, bool costly_suite, const Census& running, std::uint64_t now);
 
   /// An attempt ended: what still comes of it is dropped (replay).
   void ended(const std::string& drone, const AttemptId& attempt);
@@ -94,8 +100,11 @@ class Admission {
     std::uint64_t slot_ = 0;
   };
 
+  [[nodiscard]] bool may_begin_unanswered(const AttemptFacts& newcomer, bool costly_suite, const Census& running) const;
+  [[nodiscard]] bool has_place(const AttemptFacts& newcomer, const Census& running) const;
+
   AdmissionLimits limits_;
-  RateLimiter unproven_, proven_;
+  RateLimiter unanswered_, unproven_, proven_;
   Rate datagrams_, gates_;
   std::map<std::string, std::vector<AttemptId>> ended_;  // of each drone the newest
 };

@@ -50,7 +50,7 @@ void DroneControl::look_at(std::size_t link, std::optional<std::size_t> station,
   if (!station || !choice_.has_session(*station)) return;
   const auto picture = data_->link(link).picture();
   if (picture.current && picture.can_send && picture.station == *station)
-    choice_.heard(*station, picture.heard_ns);
+    choice_.heard(*station, picture.heard_ns, picture.answered_ns);
   else
     choice_.ended(*station, now);
 }

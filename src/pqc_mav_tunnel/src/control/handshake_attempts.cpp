@@ -50,9 +50,12 @@ std::vector<HandshakeAttempt*> HandshakeAttempts::of_link(std::size_t link) cons
   return it == by_link_.end() ? std::vector<Attempt*>{} : it->second;
 }
 
-void HandshakeAttempts::add_path(Attempt& attempt, const SockAddr& path) {
-  attempt.paths.push_back(path);
-  sources_.add(path);
+void HandshakeAttempts::set_path(Attempt& attempt, PathIndex path, const SockAddr& address) {
+  if (path == attempt.paths.size()) attempt.paths.emplace_back();
+  auto& place = attempt.paths.at(path);
+  sources_.remove(place);
+  place = address;
+  sources_.add(place);
 }
 
 void HandshakeAttempts::offer(Attempt& attempt, const SessionId& session) {
@@ -61,11 +64,11 @@ void HandshakeAttempts::offer(Attempt& attempt, const SessionId& session) {
   offered_.emplace(key_of(session), &attempt);
 }
 
-void HandshakeAttempts::set_validated(Attempt& attempt) {
-  if (attempt.facts.validated) return;
+void HandshakeAttempts::set_answered(Attempt& attempt) {
+  if (attempt.facts.answered) return;
   const bool counted = attempt.phase != Attempt::Phase::lingering;
   if (counted) census_.remove(attempt.facts);
-  attempt.facts.validated = true;
+  attempt.facts.answered = true;
   if (counted) census_.add(attempt.facts);
 }
 

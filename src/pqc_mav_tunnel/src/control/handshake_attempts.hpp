@@ -30,18 +30,19 @@ struct HandshakeAttempt {
   std::size_t link = 0;
   std::optional<SessionId> session;  // the one whose frames carry it
   std::optional<SessionId> makes;    // the one that it offered in M2
-  std::vector<SockAddr> paths;
+  std::vector<SockAddr> paths;       // by Transport's number
   AttemptFacts facts;
   Phase phase = Phase::waiting;
 
   FragmentKeys keys;
   Transport transport;
-  PathIndex newest_path = 0;  // where the newest datagram came from
+  Bytes m1;            // outside sessions: what cookies are made for
+  SockAddr elsewhere;  // where the newest datagram came from that came by none of its paths
   HandshakeKind kind = HandshakeKind::first;
   std::shared_ptr<Responder> responder;
   std::uint64_t began_ns = 0, limit_ns = 0;
   bool announced = false;  // the host was told that it runs
-  bool answered = false;   // M2 or R2 was computed: what comes next is no copy of an old M1
+  bool computed = false;   // M2 or R2 was: what comes next is no copy of an old M1
 
  private:
   friend class HandshakeAttempts;
@@ -79,10 +80,11 @@ class HandshakeAttempts {
   /// Those that run, without those that linger.
   [[nodiscard]] Census& census() noexcept { return census_; }
 
-  void add_path(Attempt& attempt, const SockAddr& path);
+  /// An address more, or another in that place.
+  void set_path(Attempt& attempt, PathIndex path, const SockAddr& address);
   void offer(Attempt& attempt, const SessionId& session);
-  /// Its address is known to be its own.
-  void set_validated(Attempt& attempt);
+  /// Somebody answered what was sent to one of its addresses.
+  void set_answered(Attempt& attempt);
   /// It is over, and only its last answer is kept.
   void linger(Attempt& attempt);
 

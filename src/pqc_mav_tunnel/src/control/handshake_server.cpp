@@ -17,44 +17,23 @@ constexpr double kRestartsPerSource = 10, kRestartsInAll = 100;
 constexpr auto kHelloType = static_cast<std::uint8_t>(MessageType::client_hello);
 constexpr auto kRatchetType = static_cast<std::uint8_t>(MessageType::ratchet_hello);
 
-TransportOptions options_of(const AttemptId& name, std::uint16_t max_datagram, const Link* session = nullptr) {
-  TransportOptions out;
-  out.side = HandshakeSide::gcs;
-  out.attempt = name;
-  out.in_session = session != nullptr;
-  if (session != nullptr) out.known = session->known();
-  out.first_packet = random_number<std::uint32_t>() >> 1;
-  out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
-  return out;
-}
-
-/// Is its M2 of Classic McEliece's size?
-bool heavy(const Suite& suite, bool hybrid) { return longest_server_hello(suite, hybrid) > kHeavyServerHello; }
-
-/// The longest answer to M1, for what it may take; 0 where the suite is unknown.
-std::size_t longest_answer(const Suite* suite, bool hybrid) {
-  return suite == nullptr ? 0 : longest_server_hello(*suite, hybrid);
-}
-
-/// The body of a whole M1 frame; empty when it is none.
-ByteView body_of_m1(ByteView frame) noexcept {
-  const bool good = frame.size() > kFrameHeaderSize &&
-                    load_be<std::uint32_t>(frame.data()) == frame.size() - kFrameHeaderSize &&
-                    frame[kFrameHeaderSize - 1] == kHelloType;
-  return good ? frame.subspan(kFrameHeaderSize) : ByteView();
-}
-
 }  // namespace
 
 HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t threads, RestartKey restart, Host host,
                                  DataPlane& data)
     : host_(std::move(host)),
       data_(data),
-      admission_(limits),
-      limits_(random_number<std::uint64_t>()),
       restart_(std::move(restart)),
       restart_sources_(kRestartsPerSource, kRestartsPerSource),
       restart_all_(kRestartsInAll, kRestartsInAll),
+      reception_(limits, restart_,
+                 {host_.env, host_.link_of, [this](const SockAddr& source) { return data_.knows_peer(source); },
+                  [this](const SigInfo& sig) {
+                    const auto found = sign_ns_.find(&sig);
+                    return found == sign_ns_.end() ? 0 : found->second;
+                  },
+                  [this](Standing standing) { return too_long(standing); }, serial_now, host_.refused},
+                 attempts_),
       workers_(threads) {}
 
 HandshakeServer::~HandshakeServer() { stop(); }
@@ -62,90 +41,32 @@ HandshakeServer::~HandshakeServer() { stop(); }
 void HandshakeServer::stop() { workers_.stop(); }
 
 HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
-  const bool known = attempts_.knows(source) || data_.knows_peer(source);
-  if (!limits_.admit(source.ip16(), known, now)) return HandshakeDrop::limit;
-  admission_.on_datagram(now);
-  const auto header = parse_handshake_header(datagram);
-  if (!header || header->from != HandshakeSide::drone) return HandshakeDrop::malformed;
-  // Another drone may have copied the eight bytes of an attempt: the tag tells whose it is.
-  const auto own = [&](const Attempt& each) { return tag_good(each.keys.from_drone, datagram); };
-  if (auto* attempt = attempts_.named(header->attempt, own)) {
-    const auto outcome = feed(*attempt, datagram, source, now);
-    wake_for(*attempt);
+  auto visit = reception_.on_datagram(datagram, source, now, next_id_);
+  if (!visit.retry.empty()) {
+    counters_.retried.add();
+    data_.send_datagram(visit.retry, source);
+  }
+  if (visit.attempt != nullptr) {
+    const auto outcome = feed(*visit.attempt, datagram, source, visit.path, now);
+    wake_for(*visit.attempt);
     return outcome;
   }
-  return on_newcomer(datagram, header->attempt, source, now);
-}
-
-HandshakeDrop HandshakeServer::on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source,
-                                           std::uint64_t now) {
-  const auto frames = parse_frames(frames_of(datagram), true);
-  if (!frames) return HandshakeDrop::malformed;
-  const auto m1 = whole_message_of(*frames, kHelloType);
-  if (!m1) return HandshakeDrop::unknown;
-  const auto hello = parse_client_hello(body_of_m1(*m1));
-  if (!hello || hello->prev_session != SessionId{}) return HandshakeDrop::malformed;
-
-  const std::string drone(hello->drone_id);
-  const auto record = host_.env->find_drone(drone);
-  const bool ours = hello->gcs_id == host_.env->gcs_id;
-  const auto& psk = record && ours ? record->psk : decoy_psk();
-  auto keys = derive_fragment_keys(psk, name);
-  const auto refuse = [&](HandshakeError error, HandshakeDrop outcome) {
-    host_.refused(source.host_text(), drone, error);
-    return outcome;
-  };
-  const bool tag = tag_good(keys.from_drone, datagram), gate = gate_good(psk, *m1);
-  const auto link = host_.link_of(drone);
-  if (!record || !link) return refuse(HandshakeError::unknown_drone, HandshakeDrop::tag);
-  if (!ours) return refuse(HandshakeError::other_gcs, HandshakeDrop::gate);
-  if (!tag) return refuse(HandshakeError::bad_gate, HandshakeDrop::tag);
-  if (!gate) return refuse(HandshakeError::bad_gate, HandshakeDrop::gate);
-  admission_.on_gate(now);
-  if (admission_.has_ended(drone, name)) return HandshakeDrop::replay;
-
-  const auto ip = source.ip16();
-  AttemptFacts facts{drone, source.host_text(), false, false, false};
-  const auto* suite = find_suite(hello->suite);
-  if (!hello->return_proof.empty()) {
-    const auto mac_at = m1->size() - kHashSize - (kReturnProofSize - kReturnProofPrefix);
-    const auto proof = restart_.check(hello->return_proof, drone, ip, m1->first(mac_at), serial_now());
-    facts.proven = proof != RestartKey::Proof::bad;
-    facts.validated = proof == RestartKey::Proof::drone_and_address;
-  }
-  if (frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now)) facts.validated = true;
-  if (suite != nullptr) {
-    const auto signed_in = sign_ns_.find(suite->sig);
-    facts.heavy = heavy(*suite, hello->hybrid);
-    if (admission_.wants_retry(facts, costly(*suite, signed_in == sign_ns_.end() ? 0 : signed_in->second),
-                               attempts_.census())) {
-      counters_.retried.add();
-      data_.send_datagram(encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs), source);
-      return HandshakeDrop::limit;
-    }
-  }
-  const auto full = too_long(facts.proven ? Standing::known : Standing::stranger);
-  if (full || !admission_.admit(facts, attempts_.census(), now)) {
+  if (visit.busy) {
     counters_.busy.add();
     HandshakeResponder responder(host_.env);
-    Transport once(options_of(name, kDatagramLimit), keys.clone());
+    Transport once(gcs_transport_options(parse_handshake_header(datagram)->attempt, kDatagramLimit),
+                   std::move(visit.busy->keys));
     refuse_busy(
-        responder, once, datagram, *m1, full.value_or(kBusyRetry.count()),
+        responder, once, datagram, visit.busy->m1, visit.busy->retry_ms,
         [&](ByteView out) { data_.send_datagram(out, source); }, now);
-    return HandshakeDrop::limit;
   }
-
-  counters_.gated.add();
-  auto attempt = std::make_unique<Attempt>(next_id_++, Transport(options_of(name, hello->max_datagram), keys.clone()));
-  attempt->name = name;
-  attempt->keys = std::move(keys);
-  attempt->link = *link;
-  attempt->paths.push_back(source);
-  if (facts.validated) attempt->transport.validate(0);
-  attempt->facts = std::move(facts);
-  attempt->responder = std::make_shared<HandshakeResponder>(host_.env_of(*link));
-  begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), datagram, now);
-  return HandshakeDrop::taken;
+  if (visit.newcomer) {
+    ++next_id_;
+    counters_.gated.add();
+    visit.newcomer->responder = std::make_shared<HandshakeResponder>(host_.env_of(visit.newcomer->link));
+    begin(std::move(visit.newcomer), client_hello_limits(), visit.answer, datagram, now);
+  }
+  return visit.outcome;
 }
 
 /// Takes on an attempt with its first datagram, or its first frame in a session: all of M1, or a part of R1.
@@ -158,7 +79,7 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameL
   auto& taken = attempts_.add(std::move(attempt));
   taken.transport.expect(std::move(expecting));
   (void)taken.transport.on_datagram(first, 0, now);
-  note_validated(taken);
+  note_answered(taken);
   if (auto hello = taken.transport.take_message()) compute(taken, std::move(*hello));
   wake_for(taken);
 }
@@ -175,24 +96,11 @@ void HandshakeServer::refuse_busy(HandshakeResponder& responder, Transport& once
   if (const auto out = once.poll(now)) send(out->datagram);
 }
 
-HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now) {
-  auto path = std::find(attempt.paths.begin(), attempt.paths.end(), source);
-  if (path == attempt.paths.end()) {
-    if (attempt.paths.size() == Transport::kPaths) return HandshakeDrop::limit;
-    attempts_.add_path(attempt, source);
-    path = attempt.paths.end() - 1;
-  }
-  const auto index = static_cast<PathIndex>(path - attempt.paths.begin());
-  // A cookie says nothing new where the path is validated: what follows M1 is read by the transport alone.
-  if (attempt.transport.validated() != index) {
-    const auto frames = parse_frames(frames_of(datagram), true);
-    const auto m1 = frames && frames->cookie ? whole_message_of(*frames, kHelloType) : std::nullopt;
-    if (m1 && cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, *m1, now))
-      attempt.transport.validate(index);
-  }
-  attempt.newest_path = index;
-  const auto took = attempt.transport.on_datagram(datagram, index, now);
-  note_validated(attempt);
+HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const SockAddr& source, PathIndex path,
+                                    std::uint64_t now) {
+  if (path == Transport::kElsewhere) attempt.elsewhere = source;
+  const auto took = attempt.transport.on_datagram(datagram, path, now);
+  note_answered(attempt);
   if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
     compute(attempt, std::move(*message));
   send_due(attempt, now);
@@ -224,12 +132,12 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   if (!m1) return;
   const auto hello = parse_client_hello(body_of_m1(*m1));
   const auto& drone = data_.link(link).id;
-  if (!hello || hello->drone_id != drone || admission_.has_ended(drone, name)) return;
+  if (!hello || hello->drone_id != drone || reception_.admission().has_ended(drone, name)) return;
   const auto* suite = find_suite(hello->suite);
   auto responder = std::make_shared<HandshakeResponder>(host_.env_of(link), data_.link(link).running());
-  Transport transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{});
+  Transport transport(gcs_transport_options(name, kDatagramLimit, data_.link(link).known()), FragmentKeys{});
   // Who speaks inside a session is as good as proven; even so it does not get M2 without end.
-  AttemptFacts facts{drone, {}, true, true, suite != nullptr && heavy(*suite, hello->hybrid)};
+  AttemptFacts facts{drone, {}, true, true, suite != nullptr && is_heavy(*suite, hello->hybrid)};
   const auto full = too_long(Standing::session);
   if (full || !admit_instead(facts, running, now)) {
     counters_.busy.add();
@@ -246,7 +154,8 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
   attempt->kind = HandshakeKind::rekey;
   attempt->facts = std::move(facts);
   attempt->responder = std::move(responder);
-  begin(std::move(attempt), client_hello_limits(), longest_answer(suite, hello->hybrid), value, now);
+  begin(std::move(attempt), client_hello_limits(), suite == nullptr ? 0 : longest_server_hello(*suite, hello->hybrid),
+        value, now);
 }
 
 /// R1 may come in two parts, so the attempt begins with the first of them: who speaks inside a session is known. One
@@ -255,7 +164,7 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
                                     std::uint64_t now) {
   const auto& drone = data_.link(link).id;
   const auto record = host_.env->find_drone(drone);
-  if (!record || admission_.has_ended(drone, name)) return;
+  if (!record || reception_.admission().has_ended(drone, name)) return;
   AttemptFacts facts{drone, {}, true, true, false};
   if (too_long(Standing::session) || !admit_instead(facts, replaced, now)) {
     counters_.busy.add();
@@ -264,7 +173,7 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   if (replaced != nullptr) end(*replaced, HandshakeError::cancelled, now);
   counters_.gated.add();
   auto attempt = std::make_unique<Attempt>(
-      next_id_++, Transport(options_of(name, kDatagramLimit, &data_.link(link)), FragmentKeys{}));
+      next_id_++, Transport(gcs_transport_options(name, kDatagramLimit, data_.link(link).known()), FragmentKeys{}));
   attempt->name = name;
   attempt->link = link;
   attempt->session = data_.session(link).current()->id;
@@ -285,18 +194,18 @@ bool HandshakeServer::admit_instead(const AttemptFacts& facts, const Attempt* re
   auto& census = attempts_.census();
   const bool counted = replaced != nullptr && replaced->phase != Phase::lingering;
   if (counted) census.remove(replaced->facts);
-  const bool admitted = admission_.admit(facts, census, now);
+  const bool admitted = reception_.admission().judge(facts, false, census, now) == Admission::Verdict::begin;
   if (counted) census.add(replaced->facts);
   return admitted;
 }
 
-void HandshakeServer::note_validated(Attempt& attempt) {
-  if (!attempt.session && attempt.transport.validated()) attempts_.set_validated(attempt);
+void HandshakeServer::note_answered(Attempt& attempt) {
+  if (!attempt.session && attempt.transport.answered()) attempts_.set_answered(attempt);
 }
 
 Standing HandshakeServer::standing_of(const Attempt& attempt) noexcept {
   if (attempt.session) return Standing::session;
-  return attempt.facts.proven || attempt.answered ? Standing::known : Standing::stranger;
+  return attempt.facts.proven || attempt.facts.answered || attempt.computed ? Standing::known : Standing::stranger;
 }
 
 /// Where the queue is longer than a drone waits: after how many ms it may ask again. Whoever waits in the queue is given
@@ -326,7 +235,7 @@ void HandshakeServer::on_step(std::uint64_t id, HandshakeStep step, std::uint64_
   if (found == nullptr) return;  // ended meanwhile
   auto& attempt = *found;
   attempt.phase = Phase::waiting;
-  attempt.answered = true;
+  attempt.computed = true;
   if (const auto* suite = attempt.responder->suite(); suite != nullptr && attempt.responder->times().sig_sign > 0)
     sign_ns_[suite->sig] = attempt.responder->times().sig_sign;
   if (step.status == HandshakeStatus::done) {
@@ -358,10 +267,12 @@ void HandshakeServer::refuse(Attempt& attempt, std::uint64_t now) {
 /// under the new keys says that it came.
 void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64_t now) {
   const auto held = data_.hold(attempt.link);
-  const auto validated = attempt.transport.validated();
-  const auto from = attempt.session ? SockAddr{} : attempt.paths[validated.value_or(attempt.newest_path)];
-  data_.install_now(attempt.link, attempt.responder->take_keys(), from, validated.has_value(), now);
-  data_.note_round_trip(attempt.link, attempt.transport.full_round_trip(), from);
+  std::vector<SockAddr> answered;
+  for (PathIndex path = 0; path < attempt.paths.size(); ++path)
+    if (attempt.transport.has_answered(path)) answered.push_back(attempt.paths[path]);
+  const auto with = answered.empty() ? SockAddr{} : answered.front();
+  data_.install_now(attempt.link, attempt.responder->take_keys(), std::move(answered), now);
+  data_.note_round_trip(attempt.link, attempt.transport.full_round_trip(), with);
   attempt.transport.start(step.send, now);
   if (attempt.kind == HandshakeKind::ratchet)
     counters_.ratchets.add();
@@ -380,7 +291,8 @@ void HandshakeServer::send_due(Attempt& attempt, std::uint64_t now) {
   const auto send = [&] {
     while (auto out = attempt.transport.poll(now)) {
       if (!attempt.session) {
-        data_.send_datagram(out->datagram, attempt.paths[out->path]);
+        data_.send_datagram(out->datagram,
+                            out->path == Transport::kElsewhere ? attempt.elsewhere : attempt.paths[out->path]);
       } else if (const auto& current = data_.session(attempt.link).current();
                  current && current->id == attempt.session) {
         data_.send_handshake_part(attempt.link, out->datagram, now);
@@ -427,7 +339,7 @@ void HandshakeServer::end(Attempt& attempt, HandshakeError error, std::uint64_t 
   if (attempt.session) data_.rekey_over(attempt.link);
   if (attempt.phase == Phase::with_worker) workers_.drop(attempt.id);
   // A refusal keeps nothing: the same M1 is answered again.
-  if (error != HandshakeError::refused_locally) admission_.ended(attempt.facts.drone, attempt.name);
+  if (error != HandshakeError::refused_locally) reception_.admission().ended(attempt.facts.drone, attempt.name);
   if (attempt.announced) report(attempt, error, now);
   attempts_.remove(attempt);
 }
@@ -468,7 +380,7 @@ void HandshakeServer::forget(std::size_t link, std::uint64_t now) {
 
 void HandshakeServer::on_removed(std::size_t link, std::uint64_t now) {
   forget(link, now);
-  admission_.forget(data_.link(link).id);
+  reception_.admission().forget(data_.link(link).id);
 }
 
 void HandshakeServer::on_switched(std::size_t link, std::uint64_t now) {

@@ -14,13 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "control/admission.hpp"
 #include "control/handshake_attempts.hpp"
+#include "control/reception.hpp"
 #include "control/worker_pool.hpp"
-#include "handshake/datagram_limits.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/restart_key.hpp"
-#include "handshake/retry_cookie.hpp"
 #include "handshake/transport.hpp"
 #include "net/data_plane.hpp"
 #include "net/handshake_port.hpp"
@@ -51,7 +49,7 @@ class HandshakeServer final : public HandshakePort {
   /// Ends the workers. Nothing is installed afterwards.
   void stop();
   /// Data thread. So many drones are configured from now on.
-  void set_drones(std::size_t count) noexcept { admission_.set_drones(count); }
+  void set_drones(std::size_t count) noexcept { reception_.admission().set_drones(count); }
   [[nodiscard]] const ServerCounters& counters() const noexcept { return counters_; }
 
   HandshakeDrop on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) override;
@@ -72,13 +70,12 @@ class HandshakeServer final : public HandshakePort {
   using Attempt = HandshakeAttempt;
   using Phase = HandshakeAttempt::Phase;
 
-  HandshakeDrop on_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now);
-  HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
+  HandshakeDrop feed(Attempt& attempt, ByteView datagram, const SockAddr& source, PathIndex path, std::uint64_t now);
   void begin(std::unique_ptr<Attempt> attempt, std::vector<FrameLimits> expecting, std::size_t answer, ByteView first,
              std::uint64_t now);
   void begin_ratchet(std::size_t link, const AttemptId& name, Attempt* replaced, ByteView first, std::uint64_t now);
   [[nodiscard]] bool admit_instead(const AttemptFacts& facts, const Attempt* replaced, std::uint64_t now);
-  void note_validated(Attempt& attempt);
+  void note_answered(Attempt& attempt);
   void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
                    std::uint16_t retry_ms, const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);
@@ -96,16 +93,14 @@ class HandshakeServer final : public HandshakePort {
 
   Host host_;
   DataPlane& data_;
-  Admission admission_;
-  DatagramLimits limits_;
-  CookieJar cookies_;
   RestartKey restart_;
   RateLimiter restart_sources_, restart_all_;
   ServerCounters counters_;
   HandshakeAttempts attempts_;
   std::uint64_t next_id_ = 1;
   std::map<const SigInfo*, std::uint64_t> sign_ns_;  // what the last signature took
-  WorkerPool workers_;                               // last: its jobs use everything above
+  Reception reception_;
+  WorkerPool workers_;  // last: its jobs use everything above
 };
 
 }  // namespace pqcmav

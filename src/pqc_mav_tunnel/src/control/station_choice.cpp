@@ -25,22 +25,27 @@ StationChoice::StationChoice(std::size_t count, bool standby, const StationTimer
   std::iota(order_.begin(), order_.end(), std::size_t{0});
 }
 
-void StationChoice::heard(std::size_t station, std::uint64_t at) noexcept {
+void StationChoice::heard(std::size_t station, std::uint64_t at, std::uint64_t answered) noexcept {
   auto& one = stations_[station];
   if (!one.session || at <= one.heard) return;
   // A standby that was away is healthy from now on.
   if (standby_ == station && at - one.heard > kHealthyNs) one.since = at;
   if (at - one.heard > kFreshNs) one.fresh_since = at;
   one.heard = at;
-  if (at > one.token) one.token = one.token_until = 0;
+  one.answered = std::max(one.answered, answered);
+  if (one.token == 0) return;
+  if (one.answered > one.token)
+    one.token = one.token_until = 0;
+  else if (at > one.token)
+    one.token_until = std::max(one.token_until, at + timers_.failover);
 }
 
 void StationChoice::restarted(std::size_t station, std::uint64_t wait, std::uint64_t at, std::uint64_t now) noexcept {
   auto& one = stations_[station];
   if (standby_ == station) return ended(station, now);
-  if (one.heard > at) return;
+  if (one.answered > at) return;
   one.token = at;
-  one.token_until = now + wait;
+  one.token_until = one.heard > at ? one.heard + timers_.failover : now + wait;
   one.connect_after = 0;
 }
 

@@ -44,10 +44,12 @@ class StationChoice {
   void know(std::uint32_t term) noexcept { term_ = term > term_ ? term : term_; }
 
   // What happened.
-  /// An authentic packet of the session with that station came at `at`.
-  void heard(std::size_t station, std::uint64_t at) noexcept;
-  /// It showed the token of the session `at`: it was restarted, unless it is heard after that, within `wait` from `now`.
-  /// A packet from before may be told of later.
+  /// An authentic packet of the session with that station came at `at`; the newest PROBE that it answered was sent
+  /// `answered` (0: none).
+  void heard(std::size_t station, std::uint64_t at, std::uint64_t answered = 0) noexcept;
+  /// It showed the token of the session `at`: it was restarted, unless it answers a PROBE that was sent after that. Any
+  /// other packet may be an old one that somebody held back: that makes another station wait only, from `wait` after
+  /// `now` on. A packet from before may be told of later.
   void restarted(std::size_t station, std::uint64_t wait, std::uint64_t at, std::uint64_t now) noexcept;
   /// The session with it is over: closed by it, or wiped.
   void ended(std::size_t station, std::uint64_t now) noexcept;
@@ -85,7 +87,8 @@ class StationChoice {
   struct Station {
     bool session = false;
     std::uint64_t heard = 0, since = 0;  // since: it has had its present part
-    std::uint64_t fresh_since = 0;       // it has been heard without a pause
+    std::uint64_t answered = 0;
+    std::uint64_t fresh_since = 0;  // it has been heard without a pause
     std::uint64_t keys_since = 0;
     std::uint64_t token = 0, token_until = 0;
     std::uint64_t connect_after = 0, join_after = 0;

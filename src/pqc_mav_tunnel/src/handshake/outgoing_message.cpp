@@ -135,10 +135,6 @@ std::uint32_t OutgoingMessage::on_timeout() noexcept {
   return marked;
 }
 
-void OutgoingMessage::renumber(std::uint32_t index, std::uint32_t packet) noexcept {
-  if (packet >= first_packet_ && index < parts_.size()) parts_[index].newest = packet;
-}
-
 void OutgoingMessage::finish() noexcept {
   base_ = layout_.count;
   on_its_way_ = lost_ = 0;

@@ -57,10 +57,8 @@ class OutgoingMessage {
   AckNews on_ack(const Ack& ack) noexcept;
   /// A time-out: the two oldest fragments on their way count as lost. Returns how many there were.
   std::uint32_t on_timeout() noexcept;
-  /// A path was validated: what others got since then does not count. Its newest datagram with that fragment.
-  void renumber(std::uint32_t index, std::uint32_t packet) noexcept;
-  /// `path` takes over from `former`.
-  void take_over(std::uint8_t path, std::uint8_t former) noexcept { positions_[path] = positions_[former]; }
+  /// `path` is another address from now on, which got nothing.
+  void begin_again(std::uint8_t path) noexcept { positions_[path] = 0; }
   /// The peer answered: it has everything.
   void finish() noexcept;
 

@@ -34,8 +34,6 @@ class SentLog {
   [[nodiscard]] Record* find(std::uint32_t packet) noexcept {
     return packet >= first_ && packet < next_packet() ? &records_[packet - first_] : nullptr;
   }
-  /// The oldest number it knows.
-  [[nodiscard]] std::uint32_t first() const noexcept { return first_; }
 
  private:
   std::uint32_t first_;

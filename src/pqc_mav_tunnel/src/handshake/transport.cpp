@@ -9,6 +9,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kFirstTimeoutDrone = 200'000'000, kFirstTimeoutGcs = 600'000'000;
+constexpr std::uint64_t kRetriesApart = 5'000'000, kSameRetryApart = 50'000'000;
 constexpr std::uint32_t kHelloCopies = 3, kHelloCopiesProven = 2;
 
 }  // namespace
@@ -40,9 +41,15 @@ void Transport::start_hello(Bytes m1, std::size_t need, bool proven, std::uint64
 }
 
 void Transport::set_cookie(const Cookie& cookie, std::uint64_t now) {
-  if (!impl_->hello || impl_->arriving) return;
-  impl_->cookie = cookie;
-  impl_->hello->start(2, {0, 0}, now, impl_->rtt);
+  auto& impl = *impl_;
+  if (impl.hello_frame.empty() || now < impl.retried_at + (impl.cookie == cookie ? kSameRetryApart : kRetriesApart))
+    return;
+  impl.cookie = cookie;
+  impl.retried_at = now;
+  if (impl.hello)
+    impl.hello->start(2, {0, 0}, now, impl.rtt);
+  else
+    impl.send_hello(0, now);
 }
 
 void Transport::hold_hello(std::uint64_t until) noexcept {
@@ -71,8 +78,11 @@ std::optional<Transport::Outgoing> Transport::poll(std::uint64_t now) {
 }
 
 std::uint64_t Transport::deadline() const noexcept { return impl_->deadline(); }
-void Transport::validate(PathIndex path) noexcept { impl_->validate(path); }
-std::optional<PathIndex> Transport::validated() const noexcept { return impl_->ledger.validated(); }
+void Transport::answered_by(PathIndex path) noexcept { impl_->answered_by(path); }
+PathIndex Transport::join(std::size_t used) { return impl_->join(used); }
+void Transport::lift() noexcept { impl_->lift(); }
+bool Transport::has_answered(PathIndex path) const noexcept { return impl_->ledger.has_answered(path); }
+bool Transport::answered() const noexcept { return impl_->ledger.any_answered(); }
 std::uint64_t Transport::last_progress() const noexcept { return impl_->last_progress; }
 bool Transport::arriving() const noexcept { return impl_->arriving; }
 std::uint32_t Transport::stalls() const noexcept {

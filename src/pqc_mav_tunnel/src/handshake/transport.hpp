@@ -17,8 +17,8 @@
 
 namespace pqcmav {
 
-/// Which of the attempt's addresses (three at most, in the order in which they were first seen); a drone and an attempt inside a session
-/// have only path 0. The caller maps addresses to paths.
+/// Which of the attempt's addresses: 0 is where its first datagram came from, the others answered a Retry. A drone and an
+/// attempt inside a session have only path 0. The caller maps addresses to paths.
 using PathIndex = std::uint8_t;
 
 struct TransportOptions {
@@ -32,7 +32,9 @@ struct TransportOptions {
 
 class Transport {
  public:
-  static constexpr std::size_t kPaths = 3;
+  static constexpr std::size_t kPaths = 4;
+  /// An address that is none of the attempt's: what comes from there counts, and only M3 is answered there.
+  static constexpr PathIndex kElsewhere = kPaths;
   /// `keys` is not used inside a session.
   Transport(const TransportOptions& options, FragmentKeys keys);
   ~Transport();
@@ -41,7 +43,8 @@ class Transport {
   // --- What is to be sent -------------------------------------------------------------------------------------------
   /// Drone, first contact: M1 by rule 2. `need` is the longest M2 of the suite + 30 per fragment (rule 2); `proven`: M1 carries a return proof.
   void start_hello(Bytes m1, std::size_t need, bool proven, std::uint64_t now);
-  /// Drone: a Retry came whose tag verified. M1 goes out twice at once, unpadded, with the cookie; ignored once M2 began to arrive.
+  /// Drone: a Retry came whose tag verified. M1 goes out with the cookie, unpadded: twice at once, or once when M2 has
+  /// begun to arrive; nothing when all of it is here, or when the last one was answered less than 5 ms ago, with the same cookie 50 ms.
   void set_cookie(const Cookie& cookie, std::uint64_t now);
   /// Any other message; it replaces the one before it, which the peer has (its answer came) or gave up.
   /// Frame = whole message frame `u32 length | u8 type | body`; its type is the message number.
@@ -75,9 +78,14 @@ class Transport {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   // --- What it knows ----------------------------------------------------------------------------------------------------
-  /// gcs: a COOKIE or a return proof verified for this path.
-  void validate(PathIndex path) noexcept;
-  [[nodiscard]] std::optional<PathIndex> validated() const noexcept;  // the newest validated one
+  /// gcs: this path answered a Retry.
+  void answered_by(PathIndex path) noexcept;
+  /// gcs: an address that is none of the attempt's did: its path, with `used` of them taken, perhaps in place of another.
+  PathIndex join(std::size_t used);
+  /// gcs: a return proof speaks for path 0: it may get one window before it answers.
+  void lift() noexcept;
+  [[nodiscard]] bool has_answered(PathIndex path) const noexcept;
+  [[nodiscard]] bool answered() const noexcept;  // any of them
   /// The last progress: a new fragment, a new ACK bit, an ACK of a complete message (monotonic ns); the start at first.
   [[nodiscard]] std::uint64_t last_progress() const noexcept;
   /// True once a fragment of an expected message has come (a drone: M2 began to arrive).

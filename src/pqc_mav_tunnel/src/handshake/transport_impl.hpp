@@ -46,7 +46,6 @@ struct Transport::Impl {
   Sent send_lost(std::uint32_t index, std::uint64_t now);
   Sent send_new(std::uint64_t now);
   bool send_fragment(PathIndex path, std::uint32_t index, std::uint64_t now);
-  void send_to_roamer(PathIndex path, std::uint32_t index, std::uint64_t now);
   void send_ack(const Ack& ack, std::uint64_t now);
   void send_ack_to(PathIndex path, const Ack& ack, std::uint64_t now);
   void send_state(std::uint64_t now);
@@ -54,7 +53,6 @@ struct Transport::Impl {
   [[nodiscard]] Bytes begin() const;
   [[nodiscard]] bool acks_hello(const Bytes& datagram, std::uint32_t index) const noexcept;
   bool send(Bytes datagram, PathIndex path, std::uint32_t fragment, std::uint64_t now);
-  [[nodiscard]] bool is_target(PathIndex path) const noexcept;
   [[nodiscard]] Ack ack_of_complete(std::uint64_t now) const noexcept;
   void send_hello(std::size_t size, std::uint64_t now);
   [[nodiscard]] Ack stamped(std::uint64_t now) const noexcept;
@@ -65,6 +63,7 @@ struct Transport::Impl {
     return outgoing && outgoing->done() && !answered && asks(outgoing->message());
   }
   static bool asks(std::uint8_t message) noexcept;
+  static constexpr std::uint32_t kFirstContactWindow = 10;
   static constexpr std::uint64_t kWideWait = 1'000 * kMs;
   void arm(std::uint64_t now) noexcept {
     const auto wait = rtt.timeout(timeouts);
@@ -76,7 +75,7 @@ struct Transport::Impl {
   std::optional<ByteView> open(ByteView datagram, std::uint32_t& packet) const noexcept;
   [[nodiscard]] bool allowed_total(const Fragment& fragment) const noexcept;
   [[nodiscard]] bool is_done(std::uint8_t message) const noexcept { return message < 64 && (done >> message & 1) != 0; }
-  void on_packet(std::uint32_t packet, PathIndex path, std::uint64_t now);
+  void on_packet(std::uint32_t packet, std::uint64_t now);
   bool on_ack(const Ack& ack, std::size_t with, std::uint64_t now);
   void on_round_trip(std::uint64_t round_trip, std::size_t size) noexcept;
   Took on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now);
@@ -86,7 +85,9 @@ struct Transport::Impl {
   [[nodiscard]] CutTerms terms() const noexcept {
     return {options.in_session, options.datagram_limit, !options.in_session || lossy};
   }
-  void validate(PathIndex path) noexcept;
+  PathIndex join(std::size_t used);
+  void lift() noexcept;
+  void answered_by(PathIndex path) noexcept;
 
   TransportOptions options;
   FragmentKeys keys;
@@ -103,6 +104,7 @@ struct Transport::Impl {
   std::optional<HelloSchedule> hello;  // while M1 goes out by rule 2
   Bytes hello_frame;
   std::optional<Cookie> cookie;
+  std::uint64_t retried_at = 0;
   std::optional<OutgoingMessage> outgoing;
   std::optional<SendWindow> window;
   std::uint64_t timeout_at = kNever, next_send = 0, started_at = 0;
@@ -122,21 +124,17 @@ struct Transport::Impl {
   PathIndex last_path = 0;
   std::deque<std::uint64_t> last_due;
   std::array<std::uint64_t, kPaths> last_again{};  // to each path not before this time
-  std::uint8_t m2_paths = 0;                       // a bit for each path to which M2 went
 
   std::vector<FrameLimits> allowed;
   std::uint64_t done = 0;  // a bit for each message that came whole
   std::optional<IncomingMessage> incoming;
   std::optional<Bytes> ready;
   std::optional<std::uint32_t> highest;
-  std::optional<std::uint32_t> newest_echo;
   std::uint64_t highest_at = 0;
-  PathIndex highest_path = 0;
   AckTimer ack_timer;
   std::uint8_t complete_message = 0;  // the newest that came whole, and its fragments
   std::uint32_t complete_count = 0;
   PathIndex complete_path = 0;
-  bool ack_now = false;                 // the peer came from another address
   std::uint64_t complete_due = kNever;  // its own acknowledgement, while the answer is not there
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Transport makes of a datagram.
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "handshake/transport_impl.hpp"
@@ -37,9 +36,9 @@ bool Transport::Impl::allowed_total(const Fragment& fragment) const noexcept {
 
 Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, std::uint64_t now) {
   std::uint32_t packet = 0;
-  const auto content = path < kPaths ? open(datagram, packet) : std::nullopt;
+  const auto content = path <= kElsewhere ? open(datagram, packet) : std::nullopt;
   if (!content) return Took::malformed;
-  ledger.on_received(path, datagram.size());
+  if (path != kElsewhere) ledger.on_received(path, datagram.size());
   ++counts.received;
   counts.received_bytes += datagram.size();
   heard_since_start = more = true;
@@ -49,7 +48,7 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
   for (const auto& fragment : fragments)
     if (!is_done(fragment.message) && !allowed_total(fragment)) return Took::malformed;
   // A Reject is made without any state: its number says nothing about the others.
-  if (fragments.empty() || fragments[0].message != kReject) on_packet(packet, path, now);
+  if (fragments.empty() || fragments[0].message != kReject) on_packet(packet, now);
   auto took = Took::repeated;
   for (const auto& ack : std::span(frames->acks).first(frames->ack_count))
     if (on_ack(ack, datagram.size(), now)) took = Took::taken;
@@ -61,32 +60,26 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
     if (this_one == Took::repeated) ++counts.repeated_fragments, ++repeats;
   }
   if (!fragments.empty() && is_done(fragments[0].message) && fragments[0].message == last_answers)
-    if (took == Took::repeated && !last.empty() && now >= last_again[path]) {
-      last_again[path] = now + kLastApart;
+    if (took == Took::repeated && !last.empty() && (path == kElsewhere || now >= last_again[path])) {
+      if (path != kElsewhere) last_again[path] = now + kLastApart;
       send_last(path, now);
     }
   return took;
 }
 
-void Transport::Impl::on_packet(std::uint32_t packet, PathIndex path, std::uint64_t now) {
+void Transport::Impl::on_packet(std::uint32_t packet, std::uint64_t now) {
   const bool first_of_drone = !highest && options.side == HandshakeSide::gcs;
   if ((highest && packet > *highest + 1) || (first_of_drone && packet > 0)) lossy = true;
   if (highest && packet <= *highest) return;
-  if (ledger.validated() && path != highest_path && ledger.validated() != path) ack_now = true;
   highest = packet;
   highest_at = now;
-  highest_path = path;
 }
 
 bool Transport::Impl::on_ack(const Ack& ack, std::size_t with, std::uint64_t now) {
   if (ack.echo < options.first_packet || ack.echo >= log.next_packet()) return false;
   bool news = false;
   if (auto* record = log.find(ack.echo)) {
-    // A delayed echo of an address that was left does not lead back there.
-    if (!newest_echo || ack.echo > *newest_echo) {
-      newest_echo = ack.echo;
-      validate(record->path);
-    }
+    answered_by(record->path);
     const auto delay = ack.delay_ms * kMs;
     if (!record->echoed && now >= record->at + delay) {
       news = true;
@@ -151,8 +144,8 @@ void Transport::Impl::on_answer(std::uint8_t message, std::uint64_t now) {
   arriving = answered = true;
   hello.reset();
   if (outgoing) outgoing->finish();
-  if (message == kM3 && !ledger.free() && !ledger.validated() && std::popcount(m2_paths) == 1)
-    validate(static_cast<PathIndex>(std::countr_zero(m2_paths)));
+  // M2 went nowhere else.
+  if (message == kM3 && !ledger.any_answered()) answered_by(0);
 }
 
 Transport::Took Transport::Impl::deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path,
@@ -166,6 +159,7 @@ Transport::Took Transport::Impl::deliver(Bytes frame, std::uint8_t message, std:
   ready = std::move(frame);
   if (message == kReject) return Took::taken;
   done |= std::uint64_t{1} << message;
+  if (message == kM2) hello_frame = {};
   complete_message = message;
   complete_count = count;
   complete_path = path;
@@ -173,18 +167,24 @@ Transport::Took Transport::Impl::deliver(Bytes frame, std::uint8_t message, std:
   return Took::taken;
 }
 
-void Transport::Impl::validate(PathIndex path) noexcept {
-  if (path >= kPaths || ledger.validated() == path) return;
-  const auto former = ledger.validated();
-  if (ledger.free()) return;
-  ledger.validate(path);
+void Transport::Impl::answered_by(PathIndex path) noexcept {
+  if (path >= kPaths || ledger.free() || ledger.has_answered(path)) return;
+  ledger.answered(path);
   more = true;
-  if (!outgoing) return;
-  if (former) return outgoing->take_over(path, *former);
-  // Only what went to this path is on its way now.
-  for (auto packet = log.first(); packet < log.next_packet(); ++packet)
-    if (const auto* record = log.find(packet); record->path == path && record->fragment != SentLog::kNoFragment)
-      outgoing->renumber(record->fragment, packet);
+}
+
+PathIndex Transport::Impl::join(std::size_t used) {
+  const auto path = ledger.place(used);
+  ledger.answered(path);
+  last_again[path] = 0;
+  if (outgoing) outgoing->begin_again(path);
+  more = true;
+  return path;
+}
+
+void Transport::Impl::lift() noexcept {
+  ledger.lift(0, kFirstContactWindow * (options.datagram_limit + PathLedger::kHeaders));
+  more = true;
 }
 
 }  // namespace pqcmav

@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint64_t kApart = HelloSchedule::kApart;
 constexpr std::uint64_t kPaceSlack = 2 * kMs;  // what a caller's timer may be late without slowing us down
 constexpr std::uint64_t kCompleteRepeat = 1'000 * kMs;
-constexpr std::uint32_t kFirstContactWindow = 10;
 constexpr std::uint32_t kTimeoutsToSmall = 2, kTimeoutsMost = 100, kCopiedFragments = 2, kLastFragments = 4;
 constexpr std::size_t kInSessionAround = 41;  // what a packet of the session adds to a value of TLV 32
 
@@ -63,7 +62,9 @@ void Transport::Impl::work(std::uint64_t now) {
   send_acks(now);
   while (!last_due.empty() && now >= last_due.front()) {
     last_due.pop_front();
-    send_last(last_path, now);
+    for (PathIndex path = 0; path < kPaths; ++path)
+      if (path == last_path || ledger.is_target(path)) send_last(path, now);
+    if (last_path == kElsewhere) send_last(kElsewhere, now);
   }
   send_copies(now);
   pump(now);
@@ -128,17 +129,10 @@ void Transport::Impl::send_acks(std::uint64_t now) {
     const auto srtt = rtt.srtt();
     ack_timer.on_sent(now, srtt && wide ? std::min(*srtt, kWideWait) : srtt);
     send_state(now);
-  } else if (ack_now && last.empty()) {
-    send_state(now);
   }
-  ack_now = false;
 }
 
 void Transport::Impl::send_state(std::uint64_t now) {
-  if (!incoming) {
-    if (complete_count > 0) send_ack(ack_of_complete(now), now);
-    return;
-  }
   IncomingMessage::Bitmap bitmap;
   auto ack = stamped(now);
   ack.message = incoming->message();
@@ -147,10 +141,9 @@ void Transport::Impl::send_state(std::uint64_t now) {
   send_ack(ack, now);
 }
 
-/// To where the newest packet came from; the path that is validated may be the true one.
 void Transport::Impl::send_ack(const Ack& ack, std::uint64_t now) {
-  send_ack_to(highest_path, ack, now);
-  if (const auto valid = ledger.validated(); valid && *valid != highest_path) send_ack_to(*valid, ack, now);
+  for (PathIndex path = 0; path < kPaths; ++path)
+    if (ledger.is_target(path)) send_ack_to(path, ack, now);
 }
 
 void Transport::Impl::send_ack_to(PathIndex path, const Ack& ack, std::uint64_t now) {
@@ -167,7 +160,7 @@ void Transport::Impl::send_copies(std::uint64_t now) {
     copies.pop_front();
     if (!sending() || outgoing->acked(index)) continue;
     for (PathIndex path = 0; path < kPaths; ++path)
-      if (is_target(path)) send_fragment(path, index, now);
+      if (ledger.is_target(path)) send_fragment(path, index, now);
   }
 }
 
@@ -230,7 +223,7 @@ Transport::Impl::Sent Transport::Impl::send_next(std::uint64_t now) {
 Transport::Impl::Sent Transport::Impl::send_lost(std::uint32_t index, std::uint64_t now) {
   auto sent = Sent::forbidden;
   for (PathIndex path = 0; path < kPaths; ++path)
-    if (is_target(path) && send_fragment(path, index, now)) sent = Sent::yes;
+    if (ledger.is_target(path) && send_fragment(path, index, now)) sent = Sent::yes;
   return sent;
 }
 
@@ -241,7 +234,7 @@ Transport::Impl::Sent Transport::Impl::send_new(std::uint64_t now) {
   while (true) {
     std::optional<PathIndex> best;
     for (PathIndex path = 0; path < kPaths; ++path) {
-      if (tried[path] || !is_target(path) || !outgoing->next_new(path, window->size())) continue;
+      if (tried[path] || !ledger.is_target(path) || !outgoing->next_new(path, window->size())) continue;
       if (!best || outgoing->position(path) < outgoing->position(*best)) best = path;
     }
     if (!best) return result;
@@ -252,11 +245,6 @@ Transport::Impl::Sent Transport::Impl::send_new(std::uint64_t now) {
     }
     result = Sent::forbidden;
   }
-}
-
-bool Transport::Impl::is_target(PathIndex path) const noexcept {
-  const auto valid = ledger.validated();
-  return valid ? path == *valid : ledger.known(path);
 }
 
 /// Does a fragment of the answer to M1 (or R1) carry its ACK, so that both ends have a round trip from it?
@@ -276,18 +264,7 @@ bool Transport::Impl::send_fragment(PathIndex path, std::uint32_t index, std::ui
   if (!send(std::move(datagram), path, index, now)) return false;
   outgoing->on_sent(index, packet);
   window->on_sent();
-  if (outgoing->message() == kM2) m2_paths = static_cast<std::uint8_t>(m2_paths | (1U << path));
-  send_to_roamer(path, index, now);
   return true;
-}
-
-/// The peer seems to have a new address: it gets copies until an echo decides.
-void Transport::Impl::send_to_roamer(PathIndex path, std::uint32_t index, std::uint64_t now) {
-  if (ledger.validated() != path || highest_path == path) return;
-  auto datagram = begin();
-  outgoing->append_to(datagram, index);
-  const auto packet = log.next_packet();
-  if (send(std::move(datagram), highest_path, index, now)) outgoing->on_sent(index, packet);
 }
 
 void Transport::Impl::send_last(PathIndex path, std::uint64_t now) {
@@ -316,12 +293,12 @@ Bytes Transport::Impl::begin() const {
   return datagram;
 }
 
-/// False where rule 3 forbids it.
+/// False where rule 3 forbids it. The answer to an M3 from elsewhere is far shorter than what it answers.
 bool Transport::Impl::send(Bytes datagram, PathIndex path, std::uint32_t fragment, std::uint64_t now) {
   const auto size = datagram.size() + (options.in_session ? 0 : kDatagramTagSize);
-  if (!ledger.may_send(path, size)) return false;
+  if (path != kElsewhere && !ledger.may_send(path, size)) return false;
   if (!options.in_session) append_tag(keys.from(options.side), datagram);
-  ledger.on_sent(path, size);
+  if (path != kElsewhere) ledger.on_sent(path, size);
   log.add({now, fragment, static_cast<std::uint16_t>(size), path, false});
   ++counts.sent;
   counts.sent_bytes += size;
@@ -335,7 +312,6 @@ std::uint64_t Transport::Impl::deadline() const noexcept {
   const auto sooner = [&next](std::uint64_t at) { next = std::min(next, at); };
   if (hello) sooner(hello->due());
   if (incoming) sooner(ack_timer.due());
-  if (ack_now) sooner(0);
   if (!last_due.empty()) sooner(last_due.front());
   if (!copies.empty()) sooner(copies.front().at);
   if (sending() && more) sooner(next_send);

@@ -153,8 +153,8 @@ class DataPlane {
   /// reads or changes anything of a link that may belong to another thread.
   class Hold;
   [[nodiscard]] Hold hold(std::size_t link) const;
-  /// `validated`: `peer` is known to be the drone's own address.
-  void install_now(std::size_t link, SessionKeys keys, const SockAddr& peer, bool validated, std::uint64_t now);
+  /// `peers`: who answered in a first handshake; none inside a session, which stays where it is.
+  void install_now(std::size_t link, SessionKeys keys, std::vector<SockAddr> peers, std::uint64_t now);
   void send_datagram(ByteView datagram, const SockAddr& to) noexcept;
   /// A handshake datagram inside the current session of a link; nothing without one.
   void send_handshake_part(std::size_t link, ByteView value, std::uint64_t now);
@@ -254,7 +254,10 @@ class DataPlane {
   }
   [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
+  void heard_at(Link& link, const SockAddr& source, std::size_t size, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);
+  void send_counted(Link& link, ByteView packet, const SockAddr& to) noexcept;
+  void send_to_others(Link& link, ByteView packet) noexcept;
   bool watch_key_age(Link& link);
   [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
@@ -265,7 +268,7 @@ class DataPlane {
   void flush_delivery();
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form = false);
-  void send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now, bool long_form = false);
+  void send_control_to(Link& link, const SockAddr* to, ByteView tlvs, std::uint64_t now, bool long_form = false);
   [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
   /// Appends a PROBE that goes now.
   static std::size_t append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept;

@@ -115,7 +115,7 @@ bool DataPlane::remove_link(std::size_t index) {
     if (handshakes_ != nullptr) handshakes_->on_removed(index, now);
     link->session.wipe();
     plane.refresh_lookup(index);
-    peers_.remove(link->peer);
+    for (const auto& each : link->booked) peers_.remove(each);
     ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);
     *plain = link->exchange_plain({});
     link->publish(now);

@@ -118,35 +118,20 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, F
 /// gcs: M3 said that the drone has the keys, and M4 is ahead on the same way: where there is no session, a command need
 /// not wait for a round trip more. Whether there is one now, and which part this station has in it, only a packet says.
 bool DataPlane::send_early(Link& link, FrameType type, MutableBytes packet, std::uint64_t now) noexcept {
-  const bool may = config_.role == Role::gcs && type == FrameType::data && link.pending_validated &&
-                   !link.pending_peer.empty() && link.pending_role != StationRole::standby;
+  const bool may = config_.role == Role::gcs && type == FrameType::data && !link.pending_peers.empty() &&
+                   link.pending_role != StationRole::standby;
   if (!may) return false;
   const auto sealed = link.session.seal_early(packet, now);
   if (!sealed) return false;
-  if (send_one(encrypted_.get(), *sealed, link.pending_peer)) {
-    link.counters.enc_tx_packets.add();
-    link.counters.enc_tx_bytes.add(sealed->size());
-  } else {
-    link.counters.enc_dropped_send.add();
-  }
+  for (const auto& each : link.pending_peers) send_counted(link, *sealed, each);
   return true;
 }
 
 void DataPlane::send_sealed(Link& link) noexcept {
   link.bundler.sent();  // when this is over, one way or the other
   if (encrypted_out_.empty()) return;
-  if (link.paths) {
-    std::size_t refused = 0;
-    encrypted_out_.for_each([&](ByteView packet) {
-      if (!link.paths->may_send(packet.size())) ++refused;
-      if (const auto* to = link.paths->copy_to(packet.size())) send_datagram(packet, *to);
-    });
-    // An address that may be a stranger's gets little, and so for a moment: whole batches are easier to leave out.
-    if (refused > 0) {
-      link.counters.enc_dropped_send.add(refused);
-      return encrypted_out_.clear();
-    }
-  }
+  if (link.paths && !link.paths->alone())
+    encrypted_out_.for_each([&](ByteView packet) { send_to_others(link, packet); });
   const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
   link.counters.enc_tx_packets.add(sent.packets);
   link.counters.enc_tx_bytes.add(sent.bytes);
@@ -226,6 +211,10 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   auto* link = links_[index].get();
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
   if (opened.drop) {
+    // Who is always overtaken is heard all the same.
+    if (opened.drop == Drop::replay && link->paths && link->paths->wants_repeat(source) &&
+        link->session.is_repeat(header, datagram, head))
+      heard_at(*link, source, datagram.size(), now);
     if (opened.drop == Drop::replay && link->estimator.lately(now, key_of(header.session_id), header.sequence)) {
       totals_.doubled.add();  // by the network, and not by a stranger
       return count_drop(link, *opened.drop);
@@ -242,13 +231,12 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (opened.current) count_arrival(link->estimator.on_packet(now, key_of(header.session_id), header.sequence));
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
-    if (opened.switched && !link->pending_peer.empty()) {
+    if (opened.switched && !link->pending_peers.empty()) {
       begin_role(*link);
-      link->paths.emplace();
-      link->paths->reset(link->pending_peer, link->pending_validated, now);
+      if (!link->paths) link->paths.emplace();
+      link->paths->reset(link->pending_peers, now);
     }
-    if (link->paths) link->paths->on_packet(source, opened.move_peer, datagram.size(), now, link->probes.timeout_ns());
-    follow_path(*link, now);
+    heard_at(*link, source, datagram.size(), now);
   }
   if (opened.switched) {
     std::array<std::uint8_t, 8> tlvs{};
@@ -290,13 +278,36 @@ void DataPlane::count_delivered(Link& link, std::size_t datagrams) noexcept {
   link.counters.delivered_datagrams.add(datagrams);
 }
 
+/// gcs: an authentic packet came from there, for the first time or again.
+void DataPlane::heard_at(Link& link, const SockAddr& source, std::size_t size, std::uint64_t now) {
+  if (!link.paths) return;
+  link.paths->on_packet(source, size, now, link.probes.timeout_ns());
+  follow_path(link, now);
+}
+
 /// Sends the challenges that are due, and to where they say the drone is.
 void DataPlane::follow_path(Link& link, std::uint64_t now) {
   if (!link.paths) return;
   while (const auto challenge = link.paths->poll(now)) {
     std::array<std::uint8_t, 16> tlvs{};
     const auto used = append_control(tlvs, 0, PathChallenge{challenge->value});
-    send_control_to(link, challenge->to, ByteView(tlvs).first(*used), now);
+    send_control_to(link, &challenge->to, ByteView(tlvs).first(*used), now);
+  }
+  if (link.booked_revision == link.paths->revision()) return;
+  link.booked_revision = link.paths->revision();
+  for (const auto& each : link.booked) peers().remove(each);
+  link.booked.clear();
+  std::string all;
+  link.paths->for_each_living([&](const SockAddr& each) {
+    peers().add(each);
+    link.booked.push_back(each);
+    all += (all.empty() ? "" : ", ") + each.text();
+  });
+  if (link.booked.size() > 1 && now >= link.next_paths_log_ns) {
+    link.next_paths_log_ns = now + kLogEveryNs;
+    events_.log(LogLevel::info, link.id,
+                "The drone answers at several addresses, and what goes to it goes to each while they all answer: " +
+                    all + ". It has just changed its address, or somebody passes its packets on.");
   }
   const auto& path = link.paths->path();
   if (link.peer == path) return;
@@ -304,10 +315,23 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     link.counters.roams.add();
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
-  peers().remove(link.peer);
   link.peer = path;
-  peers().add(path);
   link.probes.forget_least();
+}
+
+void DataPlane::send_counted(Link& link, ByteView packet, const SockAddr& to) noexcept {
+  if (send_one(encrypted_.get(), packet, to)) {
+    link.counters.enc_tx_packets.add();
+    link.counters.enc_tx_bytes.add(packet.size());
+  } else {
+    link.counters.enc_dropped_send.add();
+  }
+}
+
+/// gcs: the same packet to wherever else the drone may be.
+void DataPlane::send_to_others(Link& link, ByteView packet) noexcept {
+  if (!link.paths) return;
+  link.paths->for_each_other(packet.size(), [&](const SockAddr& to) { send_datagram(packet, to); });
 }
 
 void DataPlane::other_version(const SockAddr& source, std::uint64_t now) {

@@ -106,13 +106,11 @@ std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t u
 }
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form) {
-  if (link.peer.empty()) return;
-  const auto size = kOverhead + tlvs.size();
-  if (link.paths && !link.paths->may_send(size)) return link.counters.enc_dropped_send.add();
-  send_control_to(link, link.peer, tlvs, now, long_form);
+  if (!link.peer.empty()) send_control_to(link, nullptr, tlvs, now, long_form);
 }
 
-void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, std::uint64_t now, bool long_form) {
+/// Without `to` to wherever the peer is.
+void DataPlane::send_control_to(Link& link, const SockAddr* to, ByteView tlvs, std::uint64_t now, bool long_form) {
   if (!link.session.can_send()) return;
   std::array<std::uint8_t, kOverhead + kControlFrameMax> packet;
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
@@ -120,12 +118,8 @@ void DataPlane::send_control_to(Link& link, const SockAddr& to, ByteView tlvs, s
   const auto sealed = link.session.seal(FrameType::control, whole, now, long_form);
   if (!sealed) return;
   if (link.shaper && link.shaper->on()) link.shaper->charge(sealed->size());
-  if (send_one(encrypted_.get(), *sealed, to)) {
-    link.counters.enc_tx_packets.add();
-    link.counters.enc_tx_bytes.add(sealed->size());
-  } else {
-    link.counters.enc_dropped_send.add();
-  }
+  send_counted(link, *sealed, to != nullptr ? *to : link.peer);
+  if (to == nullptr) send_to_others(link, *sealed);
 }
 
 /// True when the keys have just become too old, or young again.
@@ -224,11 +218,10 @@ void DataPlane::end_session(std::size_t index, std::uint64_t now) {
   changed(index, now);
 }
 
-void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr& peer, bool validated,
-                            std::uint64_t now) {
+void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<SockAddr> peers, std::uint64_t now) {
   const auto held = hold(index);
   if (auto& plane = owner(index); &plane != this)
-    return plane.install_now(index, std::move(keys), peer, validated, now);
+    return plane.install_now(index, std::move(keys), std::move(peers), now);
   auto& link = *links_[index];
   if (config_.role == Role::drone) {  // what waits goes under the keys that it came for
     send_bundle(link, now);
@@ -243,8 +236,8 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
   refresh_lookup(index);
   link.closed_by_peer = false;
   if (config_.role == Role::drone) {
-    if (!peer.empty()) {
-      link.peer = peer;
+    if (!peers.empty()) {
+      link.peer = peers.front();
       link.probes.forget_least();
     }
     // At once, so that the gcs switches even when no telemetry flows.
@@ -257,8 +250,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, const SockAddr&
                         : standby                             ? StationRole::standby
                                                               : StationRole::active;
     link.pending_term = term;
-    link.pending_peer = peer;
-    link.pending_validated = validated;
+    link.pending_peers = std::move(peers);
   }
   changed(index, now);
 }
@@ -271,7 +263,7 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& pee
   const bool accepted = post([&, shared] {
     try {
       if (part) make_way(index, *part, now_ns());
-      install_now(index, std::move(*shared), peer, true, now_ns());
+      install_now(index, std::move(*shared), peer.empty() ? std::vector<SockAddr>{} : std::vector{peer}, now_ns());
       installed.set_value();
     } catch (...) {
       installed.set_exception(std::current_exception());

@@ -17,6 +17,7 @@ void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept 
   const auto backward = static_cast<std::int64_t>(reply.t3 - t4);
   samples_[count_++ % samples_.size()] = Sample{rtt, forward / 2 + backward / 2};
   rtt_ = rtt;
+  answered_ = std::max(answered_, reply.t1);
   least_ = std::min(least_.value_or(rtt), rtt);
 }
 
@@ -153,6 +154,7 @@ void Link::publish(std::uint64_t now) {
   picture_.can_send = session.can_send();
   picture_.degraded = degraded(now);
   picture_.heard_ns = session.heard_ns();
+  picture_.answered_ns = probes.answered_ns();
   picture_.station = station;
   picture_.role = role;
   picture_.term = term;

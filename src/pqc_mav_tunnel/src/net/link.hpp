@@ -32,6 +32,7 @@ struct LinkPicture {
   std::optional<Session::Info> current, pending;
   SockAddr peer, plain_peer, plain_local;
   std::uint64_t heard_silence_ns = 0, heard_ns = 0, key_use = 0;
+  std::uint64_t answered_ns = 0;  // when the newest PROBE was sent that was answered
   // Of several ground stations (docs/protocol.md section 14).
   std::size_t station = 0;               // drone: with which one the session is, by its place in 'peer'
   StationRole role = StationRole::none;  // what the drone takes that station for
@@ -63,6 +64,8 @@ class ProbeTracker {
   [[nodiscard]] std::optional<std::uint64_t> least_ns() const noexcept { return least_; }
   void forget_least() noexcept { least_.reset(); }
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
+  /// When the newest probe was sent that was answered; 0: none was.
+  [[nodiscard]] std::uint64_t answered_ns() const noexcept { return answered_; }
   /// The next probe; replies to the last eight count, each once. (Behind a long queue more than one is on its way.)
   Probe ask(std::uint64_t t1) noexcept {
     const Probe probe{next_id_++, t1};
@@ -79,6 +82,7 @@ class ProbeTracker {
   std::array<Sample, 8> samples_{};
   std::size_t count_ = 0;
   std::optional<std::uint64_t> rtt_, least_;
+  std::uint64_t answered_ = 0;
 };
 
 /// Where the plaintext of a drone comes from and goes to.
@@ -116,10 +120,12 @@ struct Link {
   std::vector<std::uint64_t> ids;      // under which it is found: what refresh_lookup() has entered
   std::vector<std::uint16_t> indices;  // with compact headers
   SockAddr peer, plain_peer, plain_local;
-  // gcs: where the first handshake of the pending keys came from, empty after a rekey; and whether it is the drone's.
-  SockAddr pending_peer;
-  bool pending_validated = false;
-  std::optional<PathValidator> paths;  // gcs: of the current session
+  // gcs: the addresses that answered in the first handshake of the pending keys, none after a rekey; where the drone of
+  // the current session is, of which `peer` is the oldest; and what the book of addresses has of it.
+  std::vector<SockAddr> pending_peers;
+  std::optional<PathValidator> paths;
+  std::vector<SockAddr> booked;
+  std::uint64_t booked_revision = 0, next_paths_log_ns = 0;
   PlainLearner plain_learner;
   bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
   bool key_old = false;                          // the last full handshake of the current keys is too long ago

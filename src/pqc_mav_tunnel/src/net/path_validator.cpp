@@ -9,212 +9,208 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::size_t kChallengeSize = kOverhead + 3 + 8;  // with the long header
-// An unvalidated first path gave at least an M3: three times its least size, without the two M4 that answered it.
-constexpr std::size_t kFinishBytes = 128;
-constexpr std::uint64_t kFirstWatch = to_ns(milliseconds(100));
-constexpr std::uint64_t kSuspectKept = kPathWatchUnanswered * to_ns(kPathWatch);
+constexpr std::size_t kHeaders = 28;                                  // IP and UDP
+constexpr std::size_t kChallengeSize = kOverhead + 3 + 8 + kHeaders;  // with the long header
+constexpr std::size_t kEntriesMost = kPathsLiving + kPathsWaiting;
+
+constexpr std::int64_t credit_for(std::size_t size) noexcept {
+  return static_cast<std::int64_t>(kUnvalidatedFactor * (size + kHeaders));
+}
 
 }  // namespace
 
-void PathValidator::Credit::came(std::size_t bytes) noexcept {
-  bytes_in_ += bytes;
-  ++in_;
-}
-
-bool PathValidator::Credit::covers(std::size_t bytes, std::size_t datagrams) const noexcept {
-  return bytes_out_ + bytes < kUnvalidatedFactor * bytes_in_ && out_ + datagrams <= kUnvalidatedFactor * in_;
-}
-
-bool PathValidator::Credit::spend(std::size_t bytes) noexcept {
-  if (!covers(bytes)) return false;
-  bytes_out_ += bytes;
-  ++out_;
-  return true;
-}
-
 PathValidator::PathValidator(RandomSource random) : random_(std::move(random)) {}
 
-void PathValidator::reset(const SockAddr& path, bool validated, std::uint64_t now) {
-  path_ = path;
-  path_validated_ = false;
-  path_credit_ = {};
-  proven_.clear();
-  ignored_.clear();
-  validation_.reset();
-  suspect_.reset();
-  watch_unanswered_ = 0;
-  sent_.fill({});
-  due_.clear();
-  if (validated) {
-    watch_next_ = kNever;
-    set_validated();
-  } else {
-    watch_next_ = now;
-    for (int i = 0; i < 3; ++i) path_credit_.came(kFinishBytes / 3);
+void PathValidator::reset(std::span<const SockAddr> answered, std::uint64_t now) {
+  entries_.clear();
+  slot_end_ = kNever;
+  slot_heard_ = 0;
+  joined_ = now - std::min(now, to_ns(kPathJoinAfter));
+  for (const auto& address : answered.first(std::min(answered.size(), kPathsLiving))) {
+    Entry entry;
+    entry.address = address;
+    entry.answered = entry.living = true;
+    entry.heard = now;
+    if (answered.size() > 1) entry.next = now;
+    entries_.push_back(entry);
   }
+  ++revision_;
+  due_ = answered.size() > 1 ? now : kNever;
 }
 
-void PathValidator::on_packet(const SockAddr& from, bool newest, std::size_t size, std::uint64_t now,
-                              std::uint64_t pto_ns) {
-  if (path_.empty()) return;
-  if (from == path_) {
-    if (!path_validated_) path_credit_.came(size);
-    if (newest) suspect_.reset();
-    return;
+void PathValidator::on_packet(const SockAddr& from, std::size_t size, std::uint64_t now, std::uint64_t pto_ns) {
+  if (entries_.empty()) return;
+  pto_ = pto_ns;
+  const auto known = std::ranges::find(entries_, from, &Entry::address);
+  if (known == entries_.end()) return hear_of(from, size, now);
+  known->heard = now;
+  if (!known->living)
+    known->credit = std::min(known->credit + credit_for(size), static_cast<std::int64_t>(kPathCreditMost));
+}
+
+/// Who puts many sources on copies of a packet must not keep the drone's own address from its turn, only make it wait:
+/// each packet of a slot has the same chance, and nobody knows when the slot ends.
+void PathValidator::hear_of(const SockAddr& from, std::size_t size, std::uint64_t now) {
+  if (slot_end_ == kNever) {
+    if (now - joined_ >= to_ns(kPathJoinAfter)) return join(from, size, now);
+    slot_end_ = now + to_ns(kPathSlotLeast) + random_below(to_ns(kPathSlotMost) - to_ns(kPathSlotLeast));
+    due_ = std::min(due_, slot_end_);
   }
-  if (validation_) {  // one at a time
-    if (from == validation_->candidate) validation_->credit.came(size);
-    return;
+  if (random_below(++slot_heard_) != 0) return;
+  slot_kept_ = from;
+  slot_size_ = size;
+}
+
+void PathValidator::join(const SockAddr& from, std::size_t size, std::uint64_t now) {
+  joined_ = now;
+  const auto waiting = entries_.size() - living();
+  if (waiting >= kPathsWaiting) {
+    // One that has not answered makes room, whichever.
+    std::size_t unanswered = 0, victim = entries_.size();
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (!entries_[i].answered && random_below(++unanswered) == 0) victim = i;
+    if (victim == entries_.size()) return;
+    erase(victim);
   }
-  if (!newest) return;
-  if (!is_ignored(from, now)) return start(from, size, now, pto_ns);
-  if (!suspect_ && path_validated_) {
-    watch_unanswered_ = 0;
-    watch_next_ = now + to_ns(kPathWatch);
-  }
-  suspect_ = Suspect{from, now, pto_ns, size};
+  // The last challenge has a time-out's worth of time for its answer, like all others.
+  const auto span = std::max(3 * pto_, to_ns(kPathDecisionMin));
+  Entry entry;
+  entry.address = from;
+  entry.credit = credit_for(size);
+  entry.heard = entry.next = now;
+  entry.last_wait = pto_;
+  entry.interval = (span - pto_) / (kPathChallenges - 1);
+  entries_.reserve(kEntriesMost);
+  entries_.push_back(entry);
+  due_ = std::min(due_, now);
 }
 
 void PathValidator::on_response(const ByteArray<8>& challenge, std::uint64_t now) {
-  const auto found = std::ranges::find_if(
-      sent_, [&](const Sent& sent) { return !sent.to.empty() && constant_time_equal(sent.value, challenge); });
-  if (found == sent_.end()) return;
-  const auto to = found->to;
-  *found = {};
-  if (to == path_) {
-    set_validated();
-    watch_unanswered_ = 0;
-    if (validation_) validation_->path_lives = true;
-  } else if (validation_ && to == validation_->candidate) {
-    validation_->candidate_lives = true;
-  }
-  // Once the senior has answered, what is still missing cannot change the outcome.
-  if (validation_ && (candidate_is_senior() ? validation_->candidate_lives : validation_->path_lives)) decide(now);
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    for (unsigned k = 0; k < kPathChallenges; ++k)
+      if ((entries_[i].sent_bits >> k & 1) != 0 && constant_time_equal(entries_[i].sent[k], challenge)) {
+        entries_[i].sent_bits &= ~(1U << k);
+        return answered(i, now);
+      }
+}
+
+void PathValidator::answered(std::size_t index, std::uint64_t now) {
+  entries_[index].unanswered = 0;
+  if (std::exchange(entries_[index].answered, true)) return;
+  entries_[index].next = now + to_ns(kPathWatch);
+  if (living() < kPathsLiving) enliven(index, now);
+  due_ = now;
+}
+
+/// It gets everything from now on. Where it is the second one, the first has had no challenge so far: its time begins.
+void PathValidator::enliven(std::size_t index, std::uint64_t now) {
+  const auto place = living();
+  entries_[index].living = true;
+  std::rotate(entries_.begin() + static_cast<std::ptrdiff_t>(place),
+              entries_.begin() + static_cast<std::ptrdiff_t>(index),
+              entries_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+  ++revision_;
+  due_ = now;
+  if (place != 1) return;
+  auto& first = entries_.front();
+  first.heard = first.next = now;
+  first.unanswered = 0;
 }
 
 std::optional<PathValidator::Challenge> PathValidator::poll(std::uint64_t now) {
-  if (due_.empty()) {
-    if (!validation_ && now >= watch_next_) watch(now);
-    if (validation_ && now >= validation_->next) next_round(now);
+  if (now < due_) return std::nullopt;
+  if (now >= slot_end_) {
+    slot_end_ = kNever;
+    slot_heard_ = 0;
+    if (std::ranges::find(entries_, slot_kept_, &Entry::address) == entries_.end()) join(slot_kept_, slot_size_, now);
   }
-  if (due_.empty()) return std::nullopt;
-  const auto out = due_.front();
-  due_.erase(due_.begin());
-  return out;
-}
-
-std::uint64_t PathValidator::deadline() const noexcept {
-  if (!due_.empty()) return 0;
-  return validation_ ? validation_->next : watch_next_;
-}
-
-const SockAddr* PathValidator::copy_to(std::size_t bytes) noexcept {
-  if (!validation_) return nullptr;
-  // Room for the next challenge stays, or copies of large packets would keep the address from ever being proven.
-  const bool more = validation_->rounds < kPathChallenges;
-  if (!validation_->credit.covers(bytes + (more ? kChallengeSize : 0), more ? 2 : 1)) return nullptr;
-  validation_->credit.spend(bytes);
-  return &validation_->candidate;
-}
-
-bool PathValidator::may_send(std::size_t bytes) noexcept { return path_validated_ || path_credit_.spend(bytes); }
-
-void PathValidator::start(const SockAddr& candidate, std::size_t size, std::uint64_t now, std::uint64_t pto_ns) {
-  Validation validation;
-  validation.candidate = candidate;
-  validation.credit.came(size);
-  // The last challenge has a time-out's worth of time for its answer, like all others.
-  const auto span = std::max(3 * pto_ns, to_ns(kPathDecisionMin));
-  validation.last_wait = pto_ns;
-  validation.interval = (span - pto_ns) / (kPathChallenges - 1);
-  validation.next = now;
-  validation_ = validation;
-  suspect_.reset();
-  sent_.fill({});  // an answer to an earlier challenge says nothing about now
-}
-
-/// One challenge to each of the two, or the end.
-void PathValidator::next_round(std::uint64_t now) {
-  if (validation_->rounds == kPathChallenges) return decide(now);
-  ++validation_->rounds;
-  validation_->next = now + (validation_->rounds < kPathChallenges ? validation_->interval : validation_->last_wait);
-  if (may_send(kChallengeSize)) challenge(path_);
-  if (validation_->credit.spend(kChallengeSize)) challenge(validation_->candidate);
-}
-
-/// The path alone is challenged: until it is validated, and while an ignored address may after all be the drone's.
-void PathValidator::watch(std::uint64_t now) {
-  if (suspect_ && now - suspect_->last >= kSuspectKept) suspect_.reset();
-  if (suspect_ && watch_unanswered_ >= kPathWatchUnanswered) {
-    const auto suspect = *suspect_;
-    return start(suspect.address, suspect.size, now, suspect.pto);
+  for (std::size_t i = 0; i < entries_.size();) {
+    if (now < entries_[i].next) {
+      ++i;
+    } else if (auto out = serve(i, now)) {
+      return out;
+    }
   }
-  if (!suspect_ && path_validated_) {
-    watch_next_ = kNever;
-    return;
-  }
-  ++watch_unanswered_;
-  watch_next_ = now + (path_validated_ || watch_unanswered_ >= kPathChallenges ? to_ns(kPathWatch) : kFirstWatch);
-  if (may_send(kChallengeSize)) challenge(path_);
+  due_ = slot_end_;
+  for (const auto& each : entries_) due_ = std::min(due_, each.next);
+  return std::nullopt;
 }
 
-void PathValidator::decide(std::uint64_t now) {
-  const bool candidate_lives = validation_->candidate_lives, path_lives = validation_->path_lives;
-  const bool move = candidate_lives && (!path_lives || candidate_is_senior());
-  const auto candidate = validation_->candidate, old = path_;
-  validation_.reset();
-  due_.clear();
-  if (move) {
-    move_to(candidate);
-    if (path_lives) ignore(old, now);
+/// What is due for one of them: a challenge, or its end. Afterwards nothing of it is due.
+std::optional<PathValidator::Challenge> PathValidator::serve(std::size_t index, std::uint64_t now) {
+  auto& entry = entries_[index];
+  if (!entry.answered) {
+    if (entry.rounds == kPathChallenges) {
+      erase(index);
+      return std::nullopt;
+    }
+    ++entry.rounds;
+    entry.next = now + (entry.rounds < kPathChallenges ? entry.interval : entry.last_wait);
   } else {
-    ignore(candidate, now);
-    ++refused_;
+    const bool gone = entry.unanswered >= kPathWatchUnanswered || now - entry.heard >= to_ns(kPathUnheard);
+    if (gone && another_is_heard(entry, now)) {
+      drop(index, now);
+      return std::nullopt;
+    }
+    if (entry.living && living() == 1) {  // there is nothing to decide
+      entry.next = kNever;
+      entry.unanswered = 0;
+      return std::nullopt;
+    }
+    entry.next = now + std::max(to_ns(kPathWatch), pto_);
   }
-  watch_unanswered_ = 0;
-  watch_next_ = path_validated_ ? kNever : now + to_ns(kPathWatch);
+  if (!entry.living) {
+    if (entry.credit < static_cast<std::int64_t>(kChallengeSize)) return std::nullopt;
+    entry.credit -= static_cast<std::int64_t>(kChallengeSize);
+  }
+  if (entry.answered) ++entry.unanswered;
+  return challenge(entry);
 }
 
-void PathValidator::ignore(const SockAddr& address, std::uint64_t now) {
-  std::erase_if(ignored_, [&](const Ignored& entry) { return entry.address == address; });
-  if (ignored_.size() == kPathsIgnored) ignored_.erase(ignored_.begin());  // the one whose time is over first
-  ignored_.push_back({address, now + to_ns(kPathIgnored)});
+PathValidator::Challenge PathValidator::challenge(Entry& entry) {
+  const auto at = entry.sent_at++ % kPathChallenges;
+  random_(entry.sent[at]);
+  entry.sent_bits |= 1U << at;
+  return {entry.address, entry.sent[at]};
 }
 
-void PathValidator::move_to(const SockAddr& path) {
-  path_ = path;
-  ++changes_;
-  std::erase_if(ignored_, [&](const Ignored& entry) { return entry.address == path; });
-  set_validated();
+bool PathValidator::another_is_heard(const Entry& entry, std::uint64_t now) const noexcept {
+  return std::ranges::any_of(entries_, [&](const Entry& each) {
+    return &each != &entry && each.living && now - each.heard < to_ns(kPathHeardLately);
+  });
 }
 
-void PathValidator::set_validated() {
-  path_validated_ = true;
-  if (seniority(path_) < proven_.size()) return;
-  // The oldest stay: who takes the path again and again must not make the drone's own address forgotten.
-  if (proven_.size() == kPathsRemembered) proven_.pop_back();
-  proven_.push_back(path_);
+/// Room for the next challenge stays, or copies of large packets would keep the address from ever being proven.
+bool PathValidator::spend_on_copy(Entry& entry, std::size_t bytes) noexcept {
+  const bool more = entry.answered || entry.rounds < kPathChallenges;
+  const auto cost = static_cast<std::int64_t>(bytes + kHeaders);
+  if (entry.credit < cost + (more ? static_cast<std::int64_t>(kChallengeSize) : 0)) return false;
+  entry.credit -= cost;
+  return true;
 }
 
-void PathValidator::challenge(const SockAddr& to) {
-  Challenge out{to, {}};
-  random_(out.value);
-  sent_[sent_at_++ % sent_.size()] = {to, out.value};
-  due_.push_back(out);
+void PathValidator::erase(std::size_t index) noexcept {
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-std::size_t PathValidator::seniority(const SockAddr& address) const noexcept {
-  return static_cast<std::size_t>(std::ranges::find(proven_, address) - proven_.begin());
+/// One that answered waits for this place, or none.
+void PathValidator::drop(std::size_t index, std::uint64_t now) {
+  const bool lived = entries_[index].living;
+  erase(index);
+  if (!lived) return;
+  ++revision_;
+  const auto next = std::ranges::find_if(entries_, [](const Entry& each) { return each.answered && !each.living; });
+  if (next != entries_.end()) enliven(static_cast<std::size_t>(next - entries_.begin()), now);
 }
 
-bool PathValidator::candidate_is_senior() const noexcept {
-  return seniority(validation_->candidate) < seniority(path_);
+std::size_t PathValidator::living() const noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, &Entry::living));
 }
 
-bool PathValidator::is_ignored(const SockAddr& address, std::uint64_t now) const noexcept {
-  return std::ranges::any_of(ignored_,
-                             [&](const Ignored& entry) { return now < entry.until && entry.address == address; });
+std::uint64_t PathValidator::random_below(std::uint64_t bound) {
+  ByteArray<8> value;
+  random_(value);
+  return load_be<std::uint64_t>(value.data()) % bound;
 }
 
 }  // namespace pqcmav

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a ground station sends, when its drone's packets come from another address (docs/protocol.md section 14).
-// Addresses, times and random challenges in, decisions out; no socket, no clock.
+// Where a ground station sends what goes to a drone (docs/protocol.md section 14). Addresses, times and random challenges
+// in, decisions out; no socket, no clock.
 //
-// A packet proves that the drone sent it, not where from: a copy with another source may have overtaken it. So the new
-// address and the old one are both challenged. Who answered decides, and where both did, the one that was proven first.
+// A packet proves that the drone sent it, not where from: a copy with another source may have overtaken it. Nor does an
+// answer say who gave it, but only that what goes there reaches the drone. So no address is believed without an answer,
+// none that answers is preferred to another, and each of them gets everything: the drone takes what comes first.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bytes.hpp"
@@ -24,11 +26,11 @@ class PathValidator {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   explicit PathValidator(RandomSource random = random_bytes);
-  /// The first path of a session that a first handshake made. Unless `validated`, it is challenged from now on.
-  void reset(const SockAddr& path, bool validated, std::uint64_t now);
-  /// An authentic packet, never seen before, under the newest keys. `newest`: its sequence is the highest so far;
-  /// `size`: bytes of UDP payload; `pto_ns`: rule 6's time-out with the round trips of this session.
-  void on_packet(const SockAddr& from, bool newest, std::size_t size, std::uint64_t now, std::uint64_t pto_ns);
+  /// A session that a first handshake made, with the addresses that answered in it: kPathsLiving at most.
+  void reset(std::span<const SockAddr> answered, std::uint64_t now);
+  /// An authentic packet under the newest keys, new or come again. `size`: bytes of UDP payload; `pto_ns`: rule 6's
+  /// time-out with the round trips of this session.
+  void on_packet(const SockAddr& from, std::size_t size, std::uint64_t now, std::uint64_t pto_ns);
   /// A PATH_RESPONSE, wherever it came from: it proves the address its challenge was sent to.
   void on_response(const ByteArray<8>& challenge, std::uint64_t now);
 
@@ -38,80 +40,69 @@ class PathValidator {
   };
   /// The next PATH_CHALLENGE to send. To be called until nullopt after every other call, and at deadline().
   std::optional<Challenge> poll(std::uint64_t now);
-  [[nodiscard]] std::uint64_t deadline() const noexcept;
+  [[nodiscard]] std::uint64_t deadline() const noexcept { return due_; }
 
-  /// Where everything goes.
-  [[nodiscard]] const SockAddr& path() const noexcept { return path_; }
-  [[nodiscard]] bool path_validated() const noexcept { return path_validated_; }
-  /// While a new address is being validated: that address, if a copy of a packet of `bytes` may go there, too, and then
-  /// it is counted as sent. Else nullptr.
-  const SockAddr* copy_to(std::size_t bytes) noexcept;
-  /// May `bytes` go to path()? Always, once it is validated; before that they are counted and limited like copies.
-  bool may_send(std::size_t bytes) noexcept;
-
-  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
-  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }  // validations that changed nothing
+  /// The oldest living address; empty before the first session.
+  [[nodiscard]] const SockAddr& path() const noexcept { return entries_.empty() ? nowhere_ : entries_.front().address; }
+  /// Is that all there is?
+  [[nodiscard]] bool alone() const noexcept { return entries_.size() <= 1; }
+  /// Whether a packet that comes again from there could change anything.
+  [[nodiscard]] bool wants_repeat(const SockAddr& from) const noexcept {
+    return !entries_.empty() && !(alone() && from == path());
+  }
+  /// Where a packet of `bytes` goes besides path(): each living address, and others within their credit, which is spent.
+  template <typename Visit>
+  void for_each_other(std::size_t bytes, Visit visit) {
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+      if (entries_[i].living || spend_on_copy(entries_[i], bytes)) visit(entries_[i].address);
+  }
+  /// All that live, the oldest first.
+  template <typename Visit>
+  void for_each_living(Visit visit) const {
+    for (const auto& each : entries_)
+      if (each.living) visit(each.address);
+  }
+  /// Another number whenever another address lives or one does no more.
+  [[nodiscard]] std::uint64_t revision() const noexcept { return revision_; }
 
  private:
-  /// What an address that may be a stranger's is allowed to get: less than three times what came from it, in bytes and
-  /// in datagrams, so that the headers below UDP are covered as well.
-  class Credit {
-   public:
-    void came(std::size_t bytes) noexcept;
-    [[nodiscard]] bool covers(std::size_t bytes, std::size_t datagrams = 1) const noexcept;
-    bool spend(std::size_t bytes) noexcept;
-
-   private:
-    std::size_t bytes_in_ = 0, bytes_out_ = 0, in_ = 0, out_ = 0;
-  };
-  struct Validation {
-    SockAddr candidate;
-    Credit credit;
-    unsigned rounds = 0;
-    std::uint64_t interval = 0, last_wait = 0, next = 0;
-    bool candidate_lives = false, path_lives = false;
-  };
-  struct Ignored {
+  struct Entry {
     SockAddr address;
-    std::uint64_t until = 0;
+    bool answered = false;        // a challenge that went there was answered, or its handshake was
+    bool living = false;          // answered, and one of those who get everything; these come first, the oldest first
+    std::int64_t credit = 0;      // bytes, headers included, that may still go there while it does not live
+    std::uint64_t heard = 0;      // the last packet from there, ns
+    std::uint64_t next = kNever;  // its next challenge, or its end
+    std::uint64_t interval = 0, last_wait = 0;
+    unsigned rounds = 0;      // challenges that were due before it answered
+    unsigned unanswered = 0;  // in a row, since it answered
+    std::array<ByteArray<8>, kPathChallenges> sent{};
+    std::uint32_t sent_bits = 0;  // which of them wait for an answer
+    unsigned sent_at = 0;
   };
-  struct Suspect {
-    SockAddr address;
-    std::uint64_t last = 0, pto = 0;
-    std::size_t size = 0;
-  };
-  struct Sent {
-    SockAddr to;
-    ByteArray<8> value{};
-  };
-  static constexpr std::size_t kOutstanding = 2 * kPathChallenges + kPathWatchUnanswered + 1;
 
-  void start(const SockAddr& candidate, std::size_t size, std::uint64_t now, std::uint64_t pto_ns);
-  void next_round(std::uint64_t now);
-  void watch(std::uint64_t now);
-  void decide(std::uint64_t now);
-  void ignore(const SockAddr& address, std::uint64_t now);
-  void move_to(const SockAddr& path);
-  void challenge(const SockAddr& to);
-  void set_validated();
-  [[nodiscard]] std::size_t seniority(const SockAddr& address) const noexcept;  // 0 is the oldest
-  [[nodiscard]] bool candidate_is_senior() const noexcept;
-  [[nodiscard]] bool is_ignored(const SockAddr& address, std::uint64_t now) const noexcept;
+  void hear_of(const SockAddr& from, std::size_t size, std::uint64_t now);
+  void join(const SockAddr& from, std::size_t size, std::uint64_t now);
+  bool spend_on_copy(Entry& entry, std::size_t bytes) noexcept;
+  void answered(std::size_t index, std::uint64_t now);
+  void enliven(std::size_t index, std::uint64_t now);
+  void erase(std::size_t index) noexcept;
+  void drop(std::size_t index, std::uint64_t now);
+  [[nodiscard]] std::optional<Challenge> serve(std::size_t index, std::uint64_t now);
+  [[nodiscard]] Challenge challenge(Entry& entry);
+  [[nodiscard]] bool another_is_heard(const Entry& entry, std::uint64_t now) const noexcept;
+  [[nodiscard]] std::size_t living() const noexcept;
+  [[nodiscard]] std::uint64_t random_below(std::uint64_t bound);
 
   RandomSource random_;
-  SockAddr path_;
-  bool path_validated_ = false;
-  Credit path_credit_;            // while the path is not validated
-  std::vector<SockAddr> proven_;  // paths of this session that were validated, the oldest first
-  std::vector<Ignored> ignored_;
-  std::optional<Validation> validation_;
-  std::optional<Suspect> suspect_;     // an ignored address from which alone the newest packets come
-  std::uint64_t watch_next_ = kNever;  // the path is challenged outside a validation
-  unsigned watch_unanswered_ = 0;
-  std::array<Sent, kOutstanding> sent_{};
-  std::size_t sent_at_ = 0;
-  std::vector<Challenge> due_;
-  std::uint64_t changes_ = 0, refused_ = 0;
+  std::vector<Entry> entries_;
+  std::uint64_t due_ = kNever, pto_ = 0;
+  // Addresses that are not among them wait for the end of a slot, of which one at random joins.
+  std::uint64_t joined_ = 0, slot_end_ = kNever, slot_heard_ = 0;
+  SockAddr slot_kept_;
+  std::size_t slot_size_ = 0;
+  std::uint64_t revision_ = 0;
+  inline static const SockAddr nowhere_{};
 };
 
 }  // namespace pqcmav

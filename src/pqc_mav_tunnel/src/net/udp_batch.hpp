@@ -70,8 +70,6 @@ class UdpSender {
     for (std::size_t i = 0; i < count_; ++i)
       visit(ByteView(static_cast<const std::uint8_t*>(vectors_[i].iov_base), vectors_[i].iov_len));
   }
-  /// Leaves out what was added.
-  void clear() noexcept { count_ = 0; }
   void add(MutableBytes datagram) noexcept { vectors_[count_++] = iovec{datagram.data(), datagram.size()}; }
   struct Sent {
     std::size_t packets = 0, bytes = 0, dropped = 0;

@@ -83,8 +83,25 @@ Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
   return {compact.type, ids_, id_, full_sequence(compact.sequence, window_.next_expected()), epoch_};
 }
 
+Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
+  ByteArray<kHeaderSize> longer;
+  ByteView authenticated = packet.first(head);
+  if (head != kHeaderSize) {
+    write_header(header, longer);
+    authenticated = longer;
+  }
+  return aead_->open(epoch_, header.sequence, authenticated, packet.subspan(head, packet.size() - head - kTagSize),
+                     packet.last<kTagSize>());
+}
+
+bool ReceiveKey::is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
+  return packet.size() >= head + kTagSize && header.ids == ids_ &&
+         window_.check(header.sequence) == ReplayWindow::Verdict::replay &&
+         decrypt(header, packet, head) == Aead::Open::ok;
+}
+
 ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, std::size_t head) noexcept {
-  Opened result{.drop = std::nullopt, .type = header.type, .payload = {}, .newest = false, .behind = 0, .skipped = 0};
+  Opened result{.drop = std::nullopt, .type = header.type, .payload = {}, .behind = 0, .skipped = 0};
   const auto dropped = [&result](Drop reason) {
     result.drop = reason;
     return result;
@@ -100,13 +117,7 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
       break;
   }
   const auto payload = packet.subspan(head, packet.size() - head - kTagSize);
-  ByteArray<kHeaderSize> longer;
-  ByteView authenticated = packet.first(head);
-  if (head != kHeaderSize) {
-    write_header(header, longer);
-    authenticated = longer;
-  }
-  switch (aead_->open(epoch_, header.sequence, authenticated, payload, packet.last<kTagSize>())) {
+  switch (decrypt(header, packet, head)) {
     case Aead::Open::bad_tag:
       return dropped(Drop::auth_fail);
     case Aead::Open::failed:
@@ -115,9 +126,8 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
       break;
   }
   const auto expected = window_.next_expected();
-  result.newest = window_.accept(header.sequence);
-  (result.newest ? result.skipped : result.behind) =
-      result.newest ? header.sequence - expected : expected - 1 - header.sequence;
+  const bool newest = window_.accept(header.sequence);
+  (newest ? result.skipped : result.behind) = newest ? header.sequence - expected : expected - 1 - header.sequence;
   result.payload = payload;
   return result;
 }

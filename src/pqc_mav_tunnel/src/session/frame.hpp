@@ -94,13 +94,16 @@ class ReceiveKey {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
     MutableBytes payload;       // inside `packet`, after decryption
-    bool newest = false;        // highest sequence so far: its source is the peer's address
     std::uint64_t behind = 0;   // how many places behind the highest so far; 0: it is that
     std::uint64_t skipped = 0;  // of the highest: how many sequence numbers it jumped over
   };
   /// `header` is the parsed head of `packet`, or the long header that its first `head` bytes stand for; session and
   /// epoch were looked up by the caller. Checks ids, window, tag; only then marks the window.
   Opened open(const Header& header, MutableBytes packet, std::size_t head = kHeaderSize) noexcept;
+  /// After open() said replay: is it the packet that came before, and not another under its number? Changes `packet`, and
+  /// nothing else.
+  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet,
+                               std::size_t head = kHeaderSize) const noexcept;
   /// The long header that a compact one for this key stands for, by what was verified so far.
   [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
@@ -108,6 +111,8 @@ class ReceiveKey {
   [[nodiscard]] std::uint64_t next_expected() const noexcept { return window_.next_expected(); }
 
  private:
+  [[nodiscard]] Aead::Open decrypt(const Header& header, MutableBytes packet, std::size_t head) const noexcept;
+
   SessionId id_;
   std::uint8_t epoch_;
   ByteArray<4> ids_;

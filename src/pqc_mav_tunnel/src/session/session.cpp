@@ -134,7 +134,6 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
     }
     if (slot.use == Use::current) {
       out.current = true;
-      out.move_peer = opened.newest;
       if (drone_side_ && !confirmed_) {
         confirmed_ = true;
         limit_old(now + timers_.grace);
@@ -144,6 +143,13 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
   }
   out.drop = Drop::unknown;
   return out;
+}
+
+bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
+  return std::ranges::any_of(slots_, [&](const Slot& slot) {
+    return slot.key && slot.use == Use::current && slot.key->session_id() == header.session_id &&
+           slot.key->epoch() == header.epoch && slot.key->is_repeat(header, packet, head);
+  });
 }
 
 bool Session::tick(std::uint64_t now) noexcept {

@@ -40,7 +40,6 @@ class Session {
     FrameType type = FrameType::data;
     MutableBytes payload;
     bool current = false;                   // under the newest key in use
-    bool move_peer = false;                 // newest packet of the current key: its source is where the peer is
     bool switched = false;                  // this packet made pending keys current
     std::uint64_t behind = 0, skipped = 0;  // see ReceiveKey::Opened
   };
@@ -62,6 +61,8 @@ class Session {
   std::optional<MutableBytes> seal_early(MutableBytes packet, std::uint64_t now) noexcept;
   /// See ReceiveKey::open.
   Opened open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head = kHeaderSize) noexcept;
+  /// See ReceiveKey::is_repeat; under the newest key in use.
+  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept;
   /// The long header that a compact one stands for; nullopt when its index is not held.
   [[nodiscard]] std::optional<Header> header_of(const CompactHeader& compact) const noexcept;
   /// What the peer says that it has seen of the packets under the current key.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses that nobody has (RFC 5737).
+#pragma once
+
+#include <arpa/inet.h>
+
+#include <cstdint>
+
+#include "net/net.hpp"
+
+namespace pqcmav::test {
+
+inline SockAddr address(std::uint16_t port, std::uint32_t host = 0xc0000201) {
+  SockAddr out;
+  auto& in = out.storage.four;
+  in.sin_family = AF_INET;
+  in.sin_addr.s_addr = htonl(host);
+  in.sin_port = htons(port);
+  out.size = sizeof in;
+  return out;
+}
+
+}  // namespace pqcmav::test
