@@ -66,7 +66,7 @@ def remove(drone: DroneId, no_save: NoSave = False, socket: Socket = "") -> None
     It goes from the configuration file that the ground station reads, too.
     """
     with _gcs(socket) as control:
-        file = None if no_save else _file(control)
+        file = None if no_save else saving_to(control)
         control.ask("drones", action="remove", drone=drone)
         if file is not None:
             drones_file.save(file, drone, None)
@@ -90,7 +90,7 @@ def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save
     Returns the UDP port of its plaintext (0: none), and the file, or None where there is none. Raises CliError, and
     ControlError for what the engine refuses; all that can be found out beforehand is, and then nothing has changed.
     """
-    file = _file(control) if save else None
+    file = saving_to(control) if save else None
     control.ask("drones", action="add", drone=drone, settings=dict(settings))
     if file is not None:
         drones_file.save(file, drone, settings)
@@ -104,7 +104,8 @@ def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save
     return int(port), file
 
 
-def _file(control: Control) -> Path | None:
+def saving_to(control: Control) -> Path | None:
+    """The file that names the drones of a gcs; None if it reads none. Raises CliError if this user cannot write it."""
     files = control.ask("drones").get("files", [])
     if not files:
         return None

@@ -108,7 +108,7 @@ def test_core_dumps_are_forbidden_before_a_key_is_read(root: Path, monkeypatch: 
     monkeypatch.delenv("PQCMAV_CORE_DUMPS", raising=False)
     # A command that ends in itself tells what it was allowed.
     code = (
-        "import atexit, resource; from pqc_mav_cli.app import run;"
+        "import atexit, resource; from pqc_mav_cli.entry import run;"
         "atexit.register(lambda: print('limit', resource.getrlimit(resource.RLIMIT_CORE))); run()"
     )
     ended = subprocess.run(

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_cli.drones_command import add_drone, saving_to
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.joining.channel import Channel
 from pqc_mav_cli.joining.share import Share
@@ -80,10 +81,20 @@ class Ground:
             if any(each["drone_id"] == drone for each in self._control.ask("drones")["drones"]):
                 self._control.ask("reload")
                 return "The running ground station has read its keys again."
-            self._control.ask("drones", action="add", drone=drone, settings={})
+            return self._add(self._control, drone)
         except OSError as error:
             raise CliError(f"The running ground station did not answer: {error}.") from None
-        return "The running ground station serves it."
+
+    @staticmethod
+    def _add(control: Control, drone: str) -> str:
+        """A file that cannot be written does not keep the drone out: it is let in until the next start."""
+        try:
+            saving_to(control)
+        except CliError as error:
+            add_drone(control, drone, {}, save=False)
+            return f"The running ground station serves it until its next start. {error}"
+        _, file = add_drone(control, drone, {}, save=True)
+        return f"The running ground station serves it{f'; saved in {file}' if file else ''}."
 
     def _stand_in(self, drone: str, keys: Path) -> str:
         config = {

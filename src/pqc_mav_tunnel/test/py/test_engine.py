@@ -174,6 +174,7 @@ def test_a_gcs_asks_its_drone(pair: Pair) -> None:
         "epoch": 0,
         "rekey_ms": 0.0,
         "message": "There is no drone 'nobody' here.",
+        "pin_for_s": 0.0,
     }
 
 
