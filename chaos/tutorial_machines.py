@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machines on which a tutorial's commands run: namespaces that are as good as computers to who types there.
+"""The machines on which a tutorial's commands run: to the commands each looks like a computer.
 
 Each has a network of its own (air.py joins them), its own /etc, /run, /var/lib, /dev and home, and beside this
 machine's programs two stand-ins: `sudo` runs what follows, for the test is root; `scp` copies to another machine's

@@ -42,7 +42,7 @@ for layer in run "$@"; do
     [ "$(tail -n 1 "$(stamp_of "$layer")" 2>/dev/null || true)" != "$want" ]; then layers+=("$layer"); fi
 done
 [ ${#layers[@]} -gt 0 ] || exit 0
-# Who names another source knows what is there.
+# A user who names another source knows what is there.
 from_index=true
 if [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}${PIP_FIND_LINKS:-}" ]; then from_index=false; fi
 if $from_index; then require_network "Python packages"; fi

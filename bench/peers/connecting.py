@@ -194,7 +194,7 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
             time.sleep(1)
             at_work = any(load.poll() is None for _, _, load, _ in rooms)
             for _, ends, _, seen in rooms:
-                # Who does not answer for a moment is asked again.
+                # An end that does not answer for a moment is asked again.
                 with suppress(OSError, RuntimeError, ValueError):
                     if (now := ends.keys()) != seen[-1]:
                         seen.append(now)

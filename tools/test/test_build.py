@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/build.sh and colcon alone: who compiles the engine's tests when."""
+"""tools/build.sh and colcon alone: which of them compiles the engine's tests, and when."""
 
 from __future__ import annotations
 

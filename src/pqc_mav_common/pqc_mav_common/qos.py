@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QoS profiles by name: who publishes and who subscribes mean the same by it."""
+"""QoS profiles by name: publishers and subscribers mean the same by it."""
 
 from __future__ import annotations
 

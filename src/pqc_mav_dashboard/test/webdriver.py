@@ -130,7 +130,7 @@ class Marionette:
         return value["value"] if isinstance(value, dict) and set(value) == {"value"} else value
 
     def close(self) -> None:
-        """The connection; the process is ended by who started it."""
+        """The connection; the process is ended by the code that started it."""
         self._file.close()
         self._socket.close()
 

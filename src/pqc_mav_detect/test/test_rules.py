@@ -62,7 +62,7 @@ def test_evidence_names_the_network_that_most_of_it_comes_from() -> None:
 
 
 def test_evidence_of_other_places_names_no_network() -> None:
-    """What is refused at the data port says nothing of who sends elsewhere."""
+    """What is refused at the data port says nothing about senders to other ports."""
     scene, rules = Scene(), detector()
     judged(rules, scene.run(15.0, kernel=KERNEL))
     scene.refused = Refused("203.0.113.0/24", 1.0)

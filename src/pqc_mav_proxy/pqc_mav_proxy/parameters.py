@@ -21,7 +21,7 @@ SHAPE_KBIT = "shape_kbit"
 STATION = "station"
 PEER = "peer"
 # Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
-# graph can end the tunnel, but must not be able to open it. Who may steer it from this machine stays, too.
+# graph can end the tunnel, but must not be able to open it. The users who may steer it from this machine stay, too.
 FIXED = frozenset(
     {
         *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as text, written as the Python proxy writes them: who reads /diagnostics need not know which proxy it is from.
+// Values as text, written as the Python proxy writes them: a reader of /diagnostics need not know which proxy wrote it.
 #pragma once
 
 #include <string>

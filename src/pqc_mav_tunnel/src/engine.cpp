@@ -123,7 +123,7 @@ class Engine::Impl {
     auto socket = open_control_socket();
     data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
     try {
-      // The data thread drives the handshakes: who handles them is known before it runs.
+      // The data thread drives the handshakes: their handler is known before it runs.
       if (gcs) gcs->start(*data);
       if (drone) drone->attach(*data);
       data->start();

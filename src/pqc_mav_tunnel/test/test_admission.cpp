@@ -186,7 +186,7 @@ TEST(Admission, TwoPerDroneAndSource) {
   EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, running, kStart)) << "others behind the same address go on";
 }
 
-/// Who copied a drone's PSK, and perhaps sits behind its address, keeps it from no rekey.
+/// A thief who copied a drone's PSK, and perhaps sits behind its address, keeps it from no rekey.
 TEST(Admission, ARekeyInsideTheSessionHasNoSource) {
   Admission admission({});
   const Facts inside{.source = "", .proven = true};

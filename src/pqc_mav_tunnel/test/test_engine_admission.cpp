@@ -301,7 +301,7 @@ TEST_F(EngineAdmission, NoMoreAtOnceThanConfigured) {
   ASSERT_TRUE(eventually([&] { return RawDrone(keys, *gcs, "uav2").connected(); }, 40s));
 }
 
-/// Who holds the PSK but cannot finish keeps nobody out.
+/// A client that holds the PSK but cannot finish keeps nobody out.
 TEST_F(EngineAdmission, FirstMessagesThatLeadNowhereTakeNoPlaceOfASession) {
   const KeyFolders keys({"uav1", "uav2", "uav3", "uav4"});
   gcs = start(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drones and their plaintext added, changed and removed while a gcs serves the others: who stays loses no packet, who
-// goes leaves nothing behind, and what cannot be done changes nothing.
+// Drones and their plaintext added, changed and removed while a gcs serves the others: a drone that stays loses no
+// packet, one that goes leaves nothing behind, and what cannot be done changes nothing.
 #include <algorithm>
 
 #include "traffic.hpp"

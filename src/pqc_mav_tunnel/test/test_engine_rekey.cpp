@@ -248,7 +248,7 @@ TEST(EngineRekey, OnAnInterval) {
   traffic.expect_lossless();
 }
 
-/// F9: who blocks handshakes does not keep the same keys in use unseen.
+/// F9: an attacker who blocks handshakes does not keep the same keys in use unseen.
 TEST(EngineRekey, KeysThatCannotBeRenewedAreSaidToBeOld) {
   for (const std::string action : {"warn", "stop"}) {
     const FlatConfig limit{{"key_limit_s", 1.0}, {"key_limit_action", action}, {"degraded_after_s", 60.0}};

@@ -103,7 +103,7 @@ TEST(Rekey, AHelloBelongsToTheSessionThatCarriesIt) {
   EXPECT_TRUE(run(rekey).done());
 }
 
-/// Who lacks the chain secret of the session gets no session of it, whatever else it has.
+/// A peer without the chain secret of the session gets no session of it, whatever else it has.
 TEST(Rekey, ARekeyWithAnotherChainSecretFailsAtTheConfirmation) {
   for (const bool signs : {false, true}) {
     const Scene scene{.drone_signs = signs, .epoch = 1, .session = 3, .drone_chain = 5, .gcs_chain = 6};

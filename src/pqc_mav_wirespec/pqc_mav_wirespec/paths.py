@@ -125,7 +125,7 @@ class Paths:
             first.heard, first.due, first.unanswered = now, now, 0
 
     def challenges(self, now: float) -> list[tuple[Address, bytes]]:
-        """The challenges that are due, each with a value of its own. Who failed is left."""
+        """The challenges that are due, each with a value of its own. A path that failed is left."""
         if now >= self._slot_end:
             source, length = self._slot[self._pick(len(self._slot))]
             self._slot_end = NEVER

@@ -88,7 +88,7 @@ class Server(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """One request, at most REQUEST_S: who sends or reads a byte now and then must not keep a thread."""
+        """One request, at most REQUEST_S: a client that sends or reads a byte now and then must not keep a thread."""
         limit = threading.Timer(REQUEST_S, _cut, [request])
         limit.daemon = True
         limit.start()

@@ -125,7 +125,7 @@ Json view_of(const HandshakeTally& tally) {
     const auto kind = static_cast<HandshakeKind>(i);
     const auto& one = tally.of(kind);
     Json failed = Json::object();
-    // Those that never were, too: who watches for the first one must have seen 0 before.
+    // Those that never were, too: a program that watches for the first one must have seen 0 before.
     for (std::size_t error = 1; error < kHandshakeErrors; ++error)
       failed[std::string(to_string(static_cast<HandshakeError>(error)))] = one.failed[error];
     out[std::string(to_string(kind))] = {

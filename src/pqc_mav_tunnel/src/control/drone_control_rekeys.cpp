@@ -69,7 +69,7 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
   }
 }
 
-/// An operator's word replaces the one before; who asks for a suite without a pin takes it back.
+/// An operator's word replaces the one before; a request for a suite without a pin takes it back.
 void DroneControl::pin(const Suite& suite, const Request& request, RekeyOutcome& outcome) {
   const std::lock_guard lock(mutex_);
   if (request.pin_s > 0)
@@ -159,7 +159,7 @@ RekeyOutcome DroneControl::request_rekey(const std::string& suite, const std::st
   wake_.notify_all();
   if (answer.wait_for(timeout) == std::future_status::ready) return answer.get();
   const std::lock_guard lock(mutex_);
-  // One whose turn has not come is not done behind the back of who asked.
+  // One whose turn has not come is not done behind the back of its caller.
   if (std::erase_if(requests_, [id](const Request& each) { return each.number == id; }) > 0)
     return {false, suite, 0, 0,
             "Busy: other rekeys of this drone took all the time that this one had; it was given up, and the running "

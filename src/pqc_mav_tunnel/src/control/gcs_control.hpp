@@ -36,8 +36,8 @@ class GcsControl {
   void stop();
   /// Any thread. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
   KeyChanges reload_keys(bool dry_run);
-  /// Any thread. From now on there are these drones, with this plaintext and these rules; who was there before and stays
-  /// as it was notices nothing. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
+  /// Any thread. From now on there are these drones, with this plaintext and these rules; a drone that was there before
+  /// and stays as it was notices nothing. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
   DroneChanges set_drones(const std::vector<DroneEntry>& wanted, bool dry_run);
   /// Any thread. Ends a drone's session and its handshakes; when this returns, what comes under their keys is refused.
   void end_session(std::size_t link);

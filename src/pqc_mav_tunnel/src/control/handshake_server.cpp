@@ -158,7 +158,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
         value, now);
 }
 
-/// R1 may come in two parts, so the attempt begins with the first of them: who speaks inside a session is known. One
+/// R1 may come in two parts, so the attempt begins with the first of them: the sender inside a session is known. One
 /// that has no place is left without an answer, for its parts come again.
 void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Attempt* replaced, ByteView first,
                                     std::uint64_t now) {

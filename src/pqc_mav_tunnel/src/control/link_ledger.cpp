@@ -112,7 +112,7 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
   out.state = state_of(picture);
   out.last_error = last_error_;
   out.key_old = picture.key_old;
-  // Whatever the state is: who reads the topic alone must see it.
+  // Whatever the state is: a reader of the topic alone must see it.
   if (picture.key_old) out.last_error = kKeyOld + (last_error_.empty() ? "" : " Last failure: " + last_error_);
   out.handshakes_ok = ok_;
   out.handshakes_failed = failed_;

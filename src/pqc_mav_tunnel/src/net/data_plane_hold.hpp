@@ -15,7 +15,7 @@ class [[nodiscard]] DataPlane::Hold {
  public:
   Hold() noexcept = default;  // of a link of its own
   explicit Hold(DataPlane& plane) : plane_(&plane) {
-    // Under load the other thread would take its next turn before this one has woken: it waits for who wants one.
+    // Under load the other thread would take its next turn before this one has woken: it waits for whoever wants one.
     plane.wanted_.fetch_add(1, std::memory_order_relaxed);
     turn_ = std::unique_lock(plane.turn_);
     plane.wanted_.fetch_sub(1, std::memory_order_relaxed);

@@ -24,7 +24,7 @@ class MavlinkRouter {
 
   /// A message of this sender came on a channel.
   void hear(unsigned channel, std::uint8_t system, std::uint8_t component) noexcept;
-  /// The channel is gone, and who was there.
+  /// The channel is gone, and all that was heard there.
   void forget(unsigned channel) noexcept;
   /// The channels out of `open` to which a message that came on `from` goes.
   [[nodiscard]] ChannelMask route(unsigned from, const MavlinkHeader& header, ByteView frame,

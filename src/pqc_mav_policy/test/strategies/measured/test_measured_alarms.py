@@ -104,7 +104,7 @@ def test_a_flood_makes_the_renewal_that_comes_small_and_no_other(kind: str) -> N
 
 
 def test_one_change_of_suite_in_a_flood() -> None:
-    """Who puts one suite after the other on the engine's list does not make it wander."""
+    """An attacker who puts one suite after the other on the engine's list does not make it wander."""
     state = ROOMY.initial_state(0.0)
     flood = reported("light_handshakes", "flood", HQC, session={"key_age_s": 1e4})
     first, state = ROOMY.decide(flood, state, 0.0)
