@@ -236,7 +236,39 @@ def use_the_command(debian: Chroot) -> str:
         said = debian.run("pqcmav", *words, good=False)
         check("not in the Debian package" in said and "Traceback" not in said, f"pqcmav {' '.join(words)}: {said}")
     show_the_dashboard(debian)
-    return f"pqcmav: keys made, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"
+    join_a_drone(debian)
+    return f"pqcmav: keys made, a drone joined, {SUITES} suites available; doctor: {doctor.strip().splitlines()[-1]}"
+
+
+def join_a_drone(debian: Chroot) -> None:
+    """Keys by one line, between two ends that this command starts for it."""
+    words = [
+        "invite",
+        "drone2",
+        "--root",
+        "/srv/keys",
+        "--address",
+        HOST,
+        "--bind",
+        HOST,
+        "--port",
+        "0",
+        "--minutes",
+        "3",
+    ]
+    with subprocess.Popen(
+        debian.command("pqcmav", *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PATH": PATH}
+    ) as ground:
+        try:
+            assert ground.stdout is not None
+            said = debian.run("pqcmav", "join", ground.stdout.readline().strip(), "--keys", "/srv/joined")
+            check("OK: the link" in said, f"pqcmav join: {said}")
+            _, invited = ground.communicate(timeout=LIMIT_S)
+            check(ground.returncode == 0 and "drone2 joined" in invited, f"pqcmav invite: {invited}")
+        finally:
+            ground.kill()
+    keys = debian.path("srv/joined/psk.key").read_text(encoding="utf-8")
+    check(keys == debian.path("srv/keys/drones/drone2/psk.key").read_text(encoding="utf-8"), "joined with another key")
 
 
 def show_the_dashboard(debian: Chroot) -> None:

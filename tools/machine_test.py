@@ -6,8 +6,8 @@
 
 Needs root to make the Debian, from the tar of debian_base.sh, the packages of `make deb` and the tests of
 `make cross ARCH=arm64`. The machine has no disk and no network: all of it is in memory, and it says what it did on its
-serial line. In it run the tests that qemu's user emulation has no system calls for, and the packaged unit with both ends
-and systemd's watchdog.
+serial line. In it run the tests that qemu's user emulation has no system calls for, and the packaged unit with both
+ends and systemd's watchdog.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ eventually() {{
 }}
 property() {{ systemctl show --property "$1" --value pqcmav-tunneld@gcs; }}
 logged() {{ [ "$(journalctl --output cat --unit "pqcmav-tunneld@$1" | grep -cE -- "$2")" -ge "$3" ]; }}
-anew() {{ [ "$(property NRestarts)" -ge 1 ] && [ "$(property MainPID)" != "$1" ] && systemctl is-active --quiet pqcmav-tunneld@gcs; }}
+anew() {{
+  [ "$(property NRestarts)" -ge 1 ] && [ "$(property MainPID)" != "$1" ] &&
+    systemctl is-active --quiet pqcmav-tunneld@gcs
+}}
 watchdog() {{
   local first
   systemctl start pqcmav-tunneld@gcs pqcmav-tunneld@drone || return 1  # Type=notify: returns when both said READY=1
@@ -121,7 +124,9 @@ def furnish(debian: Chroot, packages: Path, build: Path) -> int:
     (package,) = packages.glob("pqcmav-tunneld_*_arm64.deb")
     shutil.copy(package, debian.path("srv"))
     debian.run("apt-get", "update")
-    debian.run("apt-get", "install", "--yes", "--no-install-recommends", "systemd-sysv", "libstdc++6", f"/srv/{package.name}")
+    debian.run(
+        "apt-get", "install", "--yes", "--no-install-recommends", "systemd-sysv", "libstdc++6", f"/srv/{package.name}"
+    )
     debian.run("apt-get", "install", "--yes", "--no-install-recommends", "--download-only", "linux-image-cloud-arm64")
     debian.run("sh", "-c", "dpkg-deb --extract /var/cache/apt/archives/linux-image-[0-9]*_arm64.deb /srv/kernel")
     tests = chosen(build)
@@ -161,7 +166,11 @@ def boot(kernel: Path, memory: Path) -> Iterator[str]:
         "-kernel", str(kernel), "-initrd", str(memory), "-append", "console=ttyAMA0 quiet loglevel=3 panic=-1",
     ]  # fmt: skip
     with subprocess.Popen(
-        ["timeout", str(LIMIT_S), *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
+        ["timeout", str(LIMIT_S), *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="replace",
     ) as machine:
         assert machine.stdout is not None
         yield from (line.rstrip() for line in machine.stdout)
@@ -170,7 +179,9 @@ def boot(kernel: Path, memory: Path) -> Iterator[str]:
 
 def judge(lines: Iterator[str], tests: int) -> Iterator[str]:
     """Follow the machine; yield what it says, raise if anything failed or is missing."""
-    passed, failed, ended, last = 0, [], False, []
+    passed, ended = 0, False
+    failed: list[str] = []
+    last: list[str] = []
     for line in lines:
         last = [*last[-40:], line]
         if SAID not in line:

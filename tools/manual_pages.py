@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write the manual pages pqcmav(1), pqcmav-tunneld(8) and pqcmav.yaml(5), made from the programs and the engine's schema.
+"""Write the manual pages pqcmav(1), pqcmav-tunneld(8) and pqcmav.yaml(5), from the programs and the engine's schema.
 
     tools/run python tools/manual_pages.py FOLDER
 
@@ -27,7 +27,7 @@ from pqc_mav_cli.app import make_app, reflow
 from pqc_mav_common.parameters import ParameterSpec, yaml_text
 
 DAEMON = "pqcmav-tunneld"
-WITHOUT_ROS = "keys, suites, doctor, status, rekey, reload, drones, station, metrics, dashboard"
+WITHOUT_ROS = "keys, invite, join, suites, doctor, status, rekey, reload, drones, station, metrics, dashboard"
 
 
 def plain(text: str) -> str:
@@ -101,7 +101,9 @@ def pqcmav() -> str:
     lines += [".SH SYNOPSIS", ".B pqcmav", r"[\fIOPTION\fR] \fICOMMAND\fR [\fIARGUMENT\fR]...", ".SH DESCRIPTION"]
     lines += _paragraphs(root.help)
     lines += [".PP"]
-    lines += _paragraphs(f"Without ROS 2, as in the Debian package, it has {WITHOUT_ROS}; the others say what they need.")
+    lines += _paragraphs(
+        f"Without ROS 2, as in the Debian package, it has {WITHOUT_ROS}; the others say what they need."
+    )
     lines += [".SH OPTIONS", *(line for each in root.params for line in _parameter(each)), ".SH COMMANDS"]
     for words, command in commands(root):
         lines += [f'.SS "pqcmav {plain(words)}"', *_paragraphs(command.help or "")]
@@ -133,7 +135,9 @@ def tunneld() -> str:
     lines += item("PQCMAV_CORE_DUMPS=1", ["Keep core dumps, which have keys in them: for developers."])
     lines += item("NOTIFY_SOCKET, WATCHDOG_USEC", ["systemd's: it is told of the start, and that packets are carried."])
     lines += [".SH FILES"]
-    lines += item("/etc/pqcmav/tunneld/ROLE.yaml", ["Configuration of the unit pqcmav-tunneld@ROLE; ROLE is drone or gcs."])
+    lines += item(
+        "/etc/pqcmav/tunneld/ROLE.yaml", ["Configuration of the unit pqcmav-tunneld@ROLE; ROLE is drone or gcs."]
+    )
     lines += item("/etc/pqcmav/tunneld/keys", ["The keys that both examples name."])
     lines += [".SH SEE ALSO", ".BR pqcmav (1),", ".BR pqcmav.yaml (5),", ".BR systemctl (1)"]
     return "\n".join(lines) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An apt repository as `deb_repository.sh` writes it, on a web server of this test, and what apt says of one that lies."""
+"""An apt repository by `deb_repository.sh` on a web server of this test, and what apt says of those that lie."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def _change_all_hashes(repository: Repository) -> None:
     inline = repository.dists / "InRelease"
     signature = inline.read_text(encoding="utf-8").partition("-----BEGIN PGP SIGNATURE")
     release = (repository.dists / "Release").read_text(encoding="utf-8")
-    inline.write_text(f"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{release}\n" + "".join(signature[1:]), "utf-8")
+    inline.write_text(
+        f"-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{release}\n" + "".join(signature[1:]), "utf-8"
+    )
 
 
 def _sign_by_a_stranger(repository: Repository) -> None:

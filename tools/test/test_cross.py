@@ -72,9 +72,7 @@ def test_every_step_runs_once_and_is_listed_with_its_time(run: Run, machine: Pat
     assert "no board" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arch", "triplet"), [("armhf", "arm-linux-gnueabihf"), ("riscv64", "riscv64-linux-gnu")]
-)
+@pytest.mark.parametrize(("arch", "triplet"), [("armhf", "arm-linux-gnueabihf"), ("riscv64", "riscv64-linux-gnu")])
 def test_other_architectures_have_their_own_tools_and_folders(
     run: Run, fake: Fake, machine: Path, arch: str, triplet: str
 ) -> None:

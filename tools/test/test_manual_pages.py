@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/manual_pages.py: every command, option and key is in, and the programs that show manual pages have no complaint."""
+"""tools/manual_pages.py: every command, option and key is in, and man and mandoc have no complaint."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ TEST(Calls, WhatTheFunctionRefusesHasItsOwnCode) {
 }
 
 TEST(Calls, ArgumentsThatAreNoneAreRefused) {
-  for (const auto* arguments : {"", "{", "[]", "7", "null", "{}", R"({"name": 7})", "{\"name\": \"\xff\"}",
-                                R"({"name": "\ud800"})"})
+  for (const auto* arguments :
+       {"", "{", "[]", "7", "null", "{}", R"({"name": 7})", "{\"name\": \"\xff\"}", R"({"name": "\ud800"})"})
     EXPECT_EQ(refusal("find_suite", arguments), Errc::config_invalid) << arguments;
   EXPECT_EQ(refusal("closest_suites", R"({"text": "a", "count": "b"})"), Errc::config_invalid);
   EXPECT_EQ(refusal("", "{}"), Errc::config_invalid);

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 try:
@@ -83,7 +83,7 @@ def _ask(function: str, **arguments: Any) -> Any:
     return json.loads(call(function, json.dumps(arguments)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _suites(view: str, only_available: bool) -> tuple[SuiteInfo, ...]:
     return tuple(SuiteInfo(**each) for each in _ask("suites", view=view, only_available=only_available))
 

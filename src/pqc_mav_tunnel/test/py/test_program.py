@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pqc_mav_tunnel as tunnel
@@ -30,7 +31,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
 ]
 # A Python that has no module of the engine, whatever its version.
 BARE = """
-import sys
+import os, resource, sys
 class LeftOut:
     def find_spec(self, name, path=None, target=None):
         if name == "pqc_mav_tunnel._engine":
@@ -43,7 +44,8 @@ tunnel.export_drone(sys.argv[1], "uav1", sys.argv[1] + "/stick")
 try:
     tunnel.find_suite("rsa")
 except tunnel.TunnelError as error:
-    print(error.code, len(tunnel.suites()), tunnel.forbid_core_dumps() == "", hasattr(tunnel, "Engine"))
+    print(error.code, len(tunnel.suites()), tunnel.Engine.__module__)
+print(tunnel.forbid_core_dumps() or resource.getrlimit(resource.RLIMIT_CORE))
 """
 
 
@@ -74,7 +76,7 @@ def test_without_the_module_all_but_tunnels_works(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", BARE, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
     )
-    assert (ended.stdout, ended.stderr) == ("suite_unknown 72 True False\n", "")
+    assert (ended.stdout, ended.stderr) == ("suite_unknown 72 pqc_mav_tunnel._program\n(0, 0)\n", "")
     assert (tmp_path / "stick" / "psk.key").stat().st_mode & 0o777 == 0o600
 
 
@@ -86,3 +88,63 @@ def test_no_program_and_one_that_is_none(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "pqcmav-tunneld").chmod(0o755)
     with pytest.raises(_program.TunnelError, match="ended with 2 without an answer"):
         _program.call("preflight", "{}")
+
+
+def ends(folder: Path) -> tuple[dict[str, object], dict[str, object]]:
+    """Configurations of two ends on loopback that find each other once the gcs has told its port."""
+    tunnel.init_keys(str(folder), ["uav1"], ["mldsa65"])
+    common: dict[str, object] = {"bind": "127.0.0.1", "log_level": "error", "control_socket": "off"}
+    gcs = {**common, "role": "gcs", "keys": str(folder / "gcs"), "drones": ["uav1"], "data_port": 0}
+    gcs["drone.uav1.plain_bind"] = "127.0.0.1:0"
+    drone = {**common, "role": "drone", "keys": str(folder / "drones" / "uav1"), "drone_id": "uav1"}
+    return gcs, {**drone, "peer": "127.0.0.1", "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
+
+
+def test_two_ends_find_each_other(tmp_path: Path) -> None:
+    gcs_config, drone_config = ends(tmp_path)
+    gcs = _program.Engine(gcs_config)
+    gcs.start()
+    drone = _program.Engine({**drone_config, "data_port": gcs.ports()["data"]})
+    try:
+        drone.start()
+        until_s = time.monotonic() + 60
+        while drone.status()[0]["state"] != "UP":
+            assert time.monotonic() < until_s, drone.status()
+            time.sleep(0.05)
+        assert gcs.status()[0]["drone_id"] == "uav1"
+        assert drone.stats()[0]["drone_id"] == "uav1" and gcs.totals()["hs_tag"] == 0
+    finally:
+        for end in (drone, gcs, gcs):
+            end.stop()
+    with pytest.raises(_program.TunnelError, match="did not answer"):
+        gcs.status()
+
+
+def test_an_end_that_cannot_start_says_why(tmp_path: Path) -> None:
+    gcs, drone = ends(tmp_path)
+    for config, code, word in (
+        ({**gcs, "keys": "/nowhere"}, "config_invalid", "/nowhere"),
+        ({**gcs, "bnid": ""}, "config_invalid", "bnid"),
+        ({**drone, "bind": "192.0.2.77"}, "io", "192.0.2.77"),
+    ):
+        end = _program.Engine(config)
+        with pytest.raises(_program.TunnelError, match=word) as refused:
+            end.start()
+        assert refused.value.code == code
+
+
+def test_an_end_goes_with_the_process_that_started_it(tmp_path: Path) -> None:
+    code = """
+import json, os, sys
+from pqc_mav_tunnel import _program
+end = _program.Engine(json.loads(sys.argv[1]))
+end.start()
+print(end._process.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    words = [sys.executable, "-c", code, json.dumps(ends(tmp_path)[0])]
+    pid = int(subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stdout)
+    until_s = time.monotonic() + 30
+    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+        assert time.monotonic() < until_s
+        time.sleep(0.05)
