@@ -14,7 +14,8 @@ from tutorial import StepError, perform
 from tutorial_page import NOT_RUN, RUN, read
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "tutorials").glob("*.md"))
-NO_ROOT = air.need_root() or ("" if shutil.which("pqcmav-tunneld") else "needs pqcmav-tunneld: run 'make setup' first")
+PROGRAMS = all(map(shutil.which, ("pqcmav-tunneld", "pqcmav")))
+NO_ROOT = air.need_root() or ("" if PROGRAMS else "needs pqcmav and pqcmav-tunneld: run 'make setup' first")
 needs_root = pytest.mark.skipif(bool(NO_ROOT), reason=f"a tutorial {NO_ROOT}")
 EACH = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 
