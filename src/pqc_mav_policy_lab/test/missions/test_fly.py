@@ -20,7 +20,7 @@ COSTS = published_costs(CATALOGUE)
 
 def flight(name: str, variant: int = 0) -> list[Second]:
     simulation = Simulation(mission(name, variant).world(), DEFAULT, CORE, CATALOGUE, COSTS)
-    return fly(simulation, Cascade(CATALOGUE, PolicyParameters()))
+    return fly(simulation, Cascade(CATALOGUE, PolicyParameters(allow_drafts=True)))
 
 
 @pytest.mark.parametrize("name", NAMES)

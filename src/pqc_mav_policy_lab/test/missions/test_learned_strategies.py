@@ -34,7 +34,7 @@ def test_the_worst_table_breaks_no_invariant_on_any_mission(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_hybrid_breaks_no_invariant_with_the_shipped_table_or_with_the_worst(name: str) -> None:
-    flown = make("hybrid", CATALOGUE, Settings())
+    flown = make("hybrid", CATALOGUE, Settings(policy=PARAMETERS))
     worst = Hybrid(flown.expert, Whim(3))  # type: ignore[attr-defined]
     for strategy in (flown, worst):
         simulation = Simulation(mission(name, 3).world(), DEFAULT, CORE, CATALOGUE, COSTS)

@@ -51,8 +51,8 @@ def test_snapshots_come_back_exactly(recording: Path) -> None:
 
 
 def test_a_line_says_it_all(recording: Path) -> None:
-    (line,) = [text for text in lines(recording, "cascade").splitlines() if "DOWN_0" in text]
-    assert line.startswith('{"t_s":') and '"guard":"emergency","priority":2,"from":"cs-' in line
+    (line,) = [text for text in lines(recording, "cascade").splitlines() if "DOWN" in text]
+    assert line.startswith('{"t_s":') and '"guard":"stress","priority":6,"from":"cs-' in line
 
 
 def test_an_unfinished_recording_replays_up_to_its_end(recording: Path, tmp_path: Path) -> None:
