@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.joining import channel, ground_keys, trial
 from pqc_mav_cli.joining.desk import Desk, Stage
+from pqc_mav_cli.joining.packaged import packaged
 from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root, no_core_dumps
 
 PORT = 46021
@@ -38,6 +40,14 @@ def invite(
     ] = False,
     qr: Annotated[bool, typer.Option("--qr", help="Also show the line as a QR code.")] = False,
     root: Root = DEFAULT_ROOT,
+    gcs_keys: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder from which the gcs reads its keys, if not below the root; the drone's are copied there. "
+            "Default: with the Debian package, what its configuration names.",
+            show_default=False,
+        ),
+    ] = None,
     data_port: Annotated[
         int, typer.Option(min=1, max=65535, help="UDP port of the gcs, if none runs here.")
     ] = trial.DATA_PORT,
@@ -57,11 +67,17 @@ def invite(
     with trial.Ground(gcs_id, bind, data_port, socket_path) as ground:
         keys = ground_keys.station_folder(root, ground.gcs_id)
         ground_keys.make(root, drone, ground.gcs_id)
+        package = packaged("gcs")
+        running = gcs_keys.expanduser() if gcs_keys else package.keys if package else None
+        if running is not None:
+            ground_keys.check_running(keys, running)
         packed = ground_keys.share_of(root, drone, ground.gcs_id, peer or peer_of(host, ground), sign).packed()
         until_s = time.monotonic() + minutes * 60
 
         def store(public: Mapping[str, str]) -> str:
             ground_keys.keep_public(root, drone, public, ground.gcs_id)
+            if running is not None:
+                ground_keys.hand_over(keys, running, drone)
             return ground.enlist(drone, keys)
 
         with channel.ground(bind, port, host, 0, int(time.time() + minutes * 60)) as (session, line):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Annotated
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import WITHOUT_ROS, CliError, ExitCode, engine_errors
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining import channel, desk, fetch, line, place, share, trial
+from pqc_mav_cli.joining.packaged import packaged
 from pqc_mav_cli.keys_command import no_core_dumps
 
 KEYS = "~/.pqcmav/keys/drones"
-PACKAGED = Path("/etc/pqcmav/tunneld")
 
 
 def join(
@@ -93,10 +92,10 @@ def _finish(caller: fetch.Caller, got: share.Share, files: dict[str, str], folde
 
 def _start(got: share.Share, folder: Path, suite: str) -> str:
     """What to start, for whoever has the workspace or the Debian package."""
-    if os.environ.get(WITHOUT_ROS):
+    if package := packaged("drone"):
         settings = {"drone_id": got.drone_id, "peer": got.peer, "keys": folder, **({"suite": suite} if suite else {})}
         lines = "".join(f"  {name}: {value}\n" for name, value in settings.items())
-        return f"In {PACKAGED}/drone.yaml set\n{lines}then: systemctl enable --now pqcmav-tunneld@drone"
+        return f"In {package.config} set\n{lines}then: systemctl enable --now pqcmav-tunneld@drone"
     more = f" --suite {suite}" if suite else ""
     return f"pqcmav up drone --drone-id {got.drone_id} --peer {got.peer} --keys {folder}{more}"
 
@@ -112,8 +111,8 @@ def _own_pairs(got: share.Share) -> dict[str, str]:
 
 
 def _default(drone_id: str) -> Path:
-    packaged = PACKAGED / "keys"
-    return packaged if os.environ.get(WITHOUT_ROS) and packaged.is_dir() else Path(KEYS) / drone_id
+    package = packaged("drone")
+    return package.keys if package else Path(KEYS) / drone_id
 
 
 def _typed() -> str:

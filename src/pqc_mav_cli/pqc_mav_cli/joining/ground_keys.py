@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -65,10 +66,54 @@ def keep_public(root: Path, drone: str, public: Mapping[str, str], gcs_id: str) 
         for folder in (ground / "drones" / drone for ground in grounds):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, text in public.items():
-                kept = folder / Path(name).name
-                fresh = kept.with_name(f".{kept.name}.join")
-                fresh.touch(mode=0o600)
-                fresh.write_text(text)
-                fresh.replace(kept)
+                _replace(folder / Path(name).name, text)
     except OSError as error:
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
+
+
+def check_running(ground: Path, running: Path) -> None:
+    """Raises CliError unless what is made in `ground` may be copied to the folder that the ground station reads."""
+    if not os.access(running, os.R_OK | os.W_OK | os.X_OK):
+        raise CliError(f"{running} cannot be written by this user; run this with sudo, or name another by --gcs-keys.")
+    for there in (running / "sig").glob("*.pub"):
+        here = ground / "sig" / there.name
+        if not here.exists() or here.read_bytes() != there.read_bytes():
+            raise CliError(
+                f"The ground station reads {running}, whose signing keys are not those of {ground}: name by --root the "
+                "folder where its keys were made.",
+                ExitCode.USAGE,
+            )
+
+
+def hand_over(ground: Path, running: Path, drone: str) -> None:
+    """Copies a drone's PSK and public keys, and missing signing keys; the folder's owner owns them. Raises CliError."""
+    wanted = [Path("psk") / f"{drone}.key"]
+    wanted += [Path("drones") / drone / path.name for path in sorted((ground / "drones" / drone).glob("*.pub"))]
+    signing = [Path("sig") / path.name for path in sorted((ground / "sig").iterdir())]
+    wanted += [name for name in signing if not (running / name).exists()]
+    owner = running.stat()
+    try:
+        for name in wanted:
+            folder = running
+            for part in name.parts[:-1]:
+                folder = folder / part
+                if not folder.exists():
+                    folder.mkdir(mode=0o700)
+                    _give(folder, owner)
+            _replace(running / name, (ground / name).read_text("ascii"), owner)
+    except OSError as error:
+        raise CliError(f"The keys cannot be copied to {running}: {error}.") from None
+
+
+def _replace(file: Path, text: str, owner: os.stat_result | None = None) -> None:
+    fresh = file.with_name(f".{file.name}.join")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600, exist_ok=False)
+    _give(fresh, owner)
+    fresh.write_text(text, "ascii")
+    fresh.replace(file)
+
+
+def _give(path: Path, owner: os.stat_result | None) -> None:
+    if owner is not None and os.geteuid() == 0:
+        os.chown(path, owner.st_uid, owner.st_gid)
