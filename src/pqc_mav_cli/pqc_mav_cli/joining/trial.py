@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pqc_mav_cli.drones_command import add_drone, saving_to
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.joining.channel import Channel
 from pqc_mav_cli.joining.share import Share
-from pqc_mav_common.local_socket import Control, chosen
+from pqc_mav_common.local_socket import Control, ControlError, chosen
 
 UP_S = 20.0
 DATA_PORT = 46011
@@ -58,14 +58,13 @@ class Ground:
     """The gcs that a drone is added to: the one that runs on this machine, or a stand-in."""
 
     def __init__(self, gcs_id: str, bind: str, data_port: int, socket: str = "") -> None:
-        self._gcs_id = gcs_id
         self._bind = bind
+        self._socket = socket
         self._stack = ExitStack()
-        self._control: Control | None = self._stack.enter_context(chosen(os.environ, path=socket, role="gcs"))
-        status: Mapping[str, Any] = self._control.ask("status") if self._control else {}
+        with self._running() as control:
+            status: Mapping[str, Any] = control.ask("status") if control else {}
         self.gcs_id: str = status.get("gcs_id", gcs_id)
         self.data_port: int = status.get("data_port", data_port)
-        self.runs = self._control is not None
 
     def __enter__(self) -> Ground:
         return self
@@ -75,30 +74,21 @@ class Ground:
 
     def enlist(self, drone: str, keys: Path) -> str:
         """From now on the drone is let in; a stand-in has its keys from `keys`. Returns a sentence; raises CliError."""
-        if self._control is None:
-            return self._stand_in(drone, keys)
         try:
-            if any(each["drone_id"] == drone for each in self._control.ask("drones")["drones"]):
-                self._control.ask("reload")
-                return "The running ground station has read its keys again."
-            return self._add(self._control, drone)
+            # Anew: an engine ends a connection that asks nothing for two minutes, and may be another one by now.
+            with self._running() as control:
+                return _added(control, drone) if control else self._stand_in(drone, keys)
+        except ControlError as error:
+            raise CliError(str(error)) from None
         except OSError as error:
             raise CliError(f"The running ground station did not answer: {error}.") from None
 
-    @staticmethod
-    def _add(control: Control, drone: str) -> str:
-        """A file that cannot be written does not keep the drone out: it is let in until the next start."""
-        try:
-            saving_to(control)
-        except CliError as error:
-            add_drone(control, drone, {}, save=False)
-            return f"The running ground station serves it until its next start. {error}"
-        _, file = add_drone(control, drone, {}, save=True)
-        return f"The running ground station serves it{f'; saved in {file}' if file else ''}."
+    def _running(self) -> AbstractContextManager[Control | None]:
+        return chosen(os.environ, path=self._socket, role="gcs")
 
     def _stand_in(self, drone: str, keys: Path) -> str:
         config = {
-            "role": "gcs", "keys": str(keys), "gcs_id": self._gcs_id, "drones": [drone], "bind": self._bind,
+            "role": "gcs", "keys": str(keys), "gcs_id": self.gcs_id, "drones": [drone], "bind": self._bind,
             "data_port": self.data_port,
         }  # fmt: skip
         try:
@@ -106,3 +96,17 @@ class Ground:
         except CliError as error:
             raise CliError(f"No ground station runs here that could be asked, and none can be tried: {error}") from None
         return "No ground station runs yet; 'pqcmav invite' stands in for it, for the test."
+
+
+def _added(control: Control, drone: str) -> str:
+    """A file that cannot be written does not keep the drone out: it is let in until the next start."""
+    if any(each["drone_id"] == drone for each in control.ask("drones")["drones"]):
+        control.ask("reload")
+        return "The running ground station has read its keys again."
+    try:
+        saving_to(control)
+    except CliError as error:
+        add_drone(control, drone, {}, save=False)
+        return f"The running ground station serves it until its next start. {error}"
+    _, file = add_drone(control, drone, {}, save=True)
+    return f"The running ground station serves it{f'; saved in {file}' if file else ''}."

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
+import yaml
 from commands import COMMAND, Running, pqcmav, refused
 from joining.two_ends import inviting, join
 
 from pqc_mav_cli.joining import line, share
+from pqc_mav_common import testing
+from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
 
 
@@ -76,6 +79,35 @@ def test_a_new_drone_gets_keys_made_and_joins_the_gcs_that_runs(root: Path, tmp_
         assert share.read_folder(tmp_path / "keys") == share.read_folder(root / "drones" / "d9")
     finally:
         gcs.stop()
+
+
+def test_the_gcs_may_restart_meanwhile_and_its_file_names_the_drone(
+    root: Path, tmp_path: Path, run_folder: Path
+) -> None:
+    port = free_port()
+    config = tmp_path / "gcs.yaml"
+    config.write_text(
+        f"role: gcs\nkeys: {root}/gcs\nbind: 127.0.0.1\ndata_port: {port}  # ours\ndrones: [d1]\n"
+        'drone:\n  d1: {plain_peer: ""}\n'
+    )
+    command = ["pqcmav-tunneld", str(config)]
+    first = testing.Running(command)
+    second: testing.Running | None = None
+    try:
+        until((run_folder / "gcs.sock").exists, "the first gcs")
+        with inviting(root, "d9") as (ground, text):
+            first.end(signal.SIGTERM)
+            second = testing.Running(command)
+            second.wait_for("encrypted UDP port")
+            joined = join(text, tmp_path / "keys")
+            assert joined.returncode == 0, joined.stderr
+            assert ground.process.wait(30) == 0
+        assert f"serves it; saved in {config}" in joined.stderr
+        assert yaml.safe_load(config.read_text())["drones"] == ["d1", "d9"] and "# ours" in config.read_text()
+    finally:
+        for each in (first, second):
+            if each is not None:
+                each.kill()
 
 
 def test_a_drone_makes_its_signing_keys_itself(root: Path, tmp_path: Path) -> None:
