@@ -47,7 +47,7 @@ ln -s usr/lib "$own/sysroot/lib"  # older packages still say lib, newer ones usr
 : >"$own/apt/status"              # nothing is installed there, so apt fetches everything that is needed
 own_sources
 logged "$arch-update" "does this release have $arch? check the network" apt_there -o APT::Update::Error-Mode=any update
-logged "$arch-packages" "run it again" apt_there install -y --download-only --no-install-recommends "${PACKAGES[@]}"
+logged "$arch-packages" "does this release have $arch (Debian has riscv64 since 13)? If so, run it again" apt_there install -y --download-only --no-install-recommends "${PACKAGES[@]}"
 for package in "$own"/apt/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$own/sysroot"
 done
