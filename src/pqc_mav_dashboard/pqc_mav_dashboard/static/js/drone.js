@@ -7,7 +7,7 @@ import { DASH, bits, clock, duration, endName, milliseconds, number, percent, su
 import { el, replaceIf, setText, table } from "./dom.js";
 import { handshakeTable } from "./handshakes.js";
 import { drawPlan } from "./plan.js";
-import { absent, policyCard, senseCards, threatCard } from "./senses.js";
+import { PHASES, absent, policyCard, senseCards, threatCard } from "./senses.js";
 
 const EVENTS = 200;
 // Times that can be shown, as the server told at the beginning; more than one where it keeps a history.
@@ -171,7 +171,7 @@ function said(event) {
 
 function phaseOf(sense) {
   if (sense.absent) return "absent";
-  return ["unknown", "disarmed", "take-off", "cruise", "hover", "landing"][sense.fields.phase] || "unknown";
+  return PHASES[sense.fields.phase] || "unknown";
 }
 
 function batteryOf(sense) {

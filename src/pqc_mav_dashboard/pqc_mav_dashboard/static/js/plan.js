@@ -8,6 +8,7 @@ import { el, svg } from "./dom.js";
 const NORTH = 8, EAST = 9, HEIGHT = 10; // of a point; see SERIES in history.py
 const SIZE = 360, MARGIN = 26;
 const LEAST_M = 20; // to both sides of home: a drone that stands still has not flown its GPS' noise
+const AT_HOME_M = 2; // nearer than this a bearing is noise
 const STEPS = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
 const LINES = 4; // of the grid, at most to each side
 
@@ -62,8 +63,10 @@ function craft(seen, now, x, y) {
 }
 
 function describe(point, age_s) {
+  const distance = Math.hypot(point[NORTH], point[EAST]);
   const bearing = (Math.round((Math.atan2(point[EAST], point[NORTH]) * 180) / Math.PI) + 360) % 360;
   const height = point[HEIGHT] === null ? "" : `, ${number(point[HEIGHT], 0, "m")} high`;
   const old = age_s > 0 ? `; ${duration(age_s)} ago` : "";
-  return `${number(Math.hypot(point[NORTH], point[EAST]), 0, "m")} from home, bearing ${String(bearing).padStart(3, "0")}°${height}${old}`;
+  const place = distance < AT_HOME_M ? "at home" : `${number(distance, 0, "m")} from home, bearing ${String(bearing).padStart(3, "0")}°`;
+  return `${place}${height}${old}`;
 }

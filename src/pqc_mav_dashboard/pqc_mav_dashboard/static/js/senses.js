@@ -5,7 +5,7 @@ import { DASH, duration, number, percent, suite } from "./format.js";
 import { el, replaceIf, table } from "./dom.js";
 
 const OLD_S = 5;
-const PHASES = ["unknown", "disarmed", "take-off", "cruise", "hover", "landing"];
+export const PHASES = ["unknown", "disarmed", "take-off", "cruise", "hover", "landing"];
 const LEVELS = ["none", "suspicious", "attack"];
 
 export function absent(why) {

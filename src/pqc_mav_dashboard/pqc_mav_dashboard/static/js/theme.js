@@ -7,7 +7,8 @@ export function startTheme(button, changed) {
   const query = matchMedia("(prefers-color-scheme: dark)");
   const apply = (theme) => {
     document.documentElement.dataset.theme = theme === "system" ? (query.matches ? "dark" : "light") : theme;
-    button.textContent = `Theme: ${theme}`;
+    button.title = `Theme: ${theme}`;
+    button.setAttribute("aria-label", button.title);
     button.dataset.theme = theme;
     changed();
   };
