@@ -30,8 +30,8 @@ OUTPUT = ROOT / ".deps" / "distros"
 RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13", "noble": "Ubuntu 24.04", "resolute": "Ubuntu 26.04"}
 NOT_REACHED = 3  # exit code of debian_base.sh
 LIMIT_S = 3600
-# The engine's tests that CI compiles on another release: some of each layer, none of which waits, and none of which needs
-# more of liboqs than a first demo.
+# The engine's tests that CI compiles on another release: some of each layer, none of which waits, and none of which
+# needs more of liboqs than a first demo.
 QUICK = (
     *("aead", "ascon128a", "bundle", "config_yaml", "control_frame", "frame", "handshake_datagram", "kdf", "key_file"),
     *("replay_window", "session", "shaper", "transport", "vectors_mavlink", "vectors_transport", "x25519"),

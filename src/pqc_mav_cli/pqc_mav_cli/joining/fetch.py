@@ -145,8 +145,8 @@ def why_not(line: Line, engine: str, network: str, clock_s: float) -> str:
         )
     if "signature does not verify" in engine:
         return (
-            f"Somebody at {where} has the secret of this line, but is not the ground station that printed it. Nothing "
-            "was taken from there. Have the line withdrawn, and find out who saw it."
+            f"Somebody at {where} has the secret of this line, but is not the ground station that printed it. "
+            "Nothing was taken from there. Have the line withdrawn, and find out who saw it."
         )
     if engine and not ("did not answer" in engine or engine.startswith("No answer")):
         return f"{where} did not let this drone in: {engine}"
