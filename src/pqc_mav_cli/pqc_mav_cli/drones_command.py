@@ -56,7 +56,7 @@ def add(
     with _gcs(socket) as control:
         port, saved = add_drone(control, drone, given, save=not no_save)
     where = f", plaintext on UDP port {port}" if port else ""
-    print(f"added {drone}{where}{_lasting(saved)}")
+    print(f"added {drone}{where}{_lasting(saved, no_save)}")
 
 
 @drones_app.command()
@@ -70,7 +70,7 @@ def remove(drone: DroneId, no_save: NoSave = False, socket: Socket = "") -> None
         control.ask("drones", action="remove", drone=drone)
         if file is not None:
             drones_file.save(file, drone, None)
-    print(f"removed {drone}{_lasting(file)}")
+    print(f"removed {drone}{_lasting(file, no_save)}")
 
 
 @drones_app.command()
@@ -105,17 +105,19 @@ def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save
 
 
 def saving_to(control: Control) -> Path | None:
-    """The file that names the drones of a gcs; None if it reads none. Raises CliError if this user cannot write it."""
+    """The file that names a gcs' drones; None if it has none of its own. Raises CliError if it cannot be written."""
     files = control.ask("drones").get("files", [])
-    if not files:
-        return None
-    file = drones_file.choose(files)
-    drones_file.check_writable(file)
+    file = drones_file.choose(files) if files else None
+    if file is not None:
+        drones_file.check_writable(file)
     return file
 
 
-def _lasting(saved: Path | None) -> str:
-    return f"; saved in {saved}" if saved else "; it lasts until a restart of the ground station"
+def _lasting(saved: Path | None, no_save: bool) -> str:
+    if saved:
+        return f"; saved in {saved}"
+    own = "" if no_save else ": it has no configuration of its own (--config) to save this in"
+    return f"; it lasts until a restart of the ground station{own}"
 
 
 @contextmanager

@@ -20,20 +20,25 @@ from pqc_mav_common.atomic_file import atomic_write
 
 _MAX_BYTES = 1 << 20
 _INDENT = "  "
+_SHIPPED = ("pqc_mav_bringup", "config")
 
 
 class UnfitError(Exception):
     """Why a text cannot be edited, as the end of a sentence."""
 
 
-def choose(files: Sequence[str]) -> Path:
-    """Of the files that an engine reads the one that names its drones; later ones count. Raises CliError."""
+def choose(files: Sequence[str]) -> Path | None:
+    """Of the files that an engine reads the one that names its drones; later ones count. Raises CliError.
+
+    None for the file that comes with the programs: every start without a configuration reads it.
+    """
     for file in reversed(files):
         path = Path(file)
         if path.name.startswith("launch_params_"):
             continue  # made by a launch file from its arguments, and gone with it
         if _block(_composed(_read(path), path)) is not None:
-            return path.resolve()
+            found = path.resolve()
+            return None if found.parts[-3:-1] == _SHIPPED else found
     raise CliError(
         f"No 'drones' in {' or '.join(files)}: the ground station has them from its command line. Add --no-save, and "
         "change them there.",

@@ -138,8 +138,14 @@ def test_the_last_file_that_names_drones_is_the_one(tmp_path: Path) -> None:
     assert drones_file.choose(paths) == tmp_path / "first.yaml"
     with pytest.raises(CliError, match="from its command line"):
         drones_file.choose(paths[1:])
+    shipped = tmp_path / "share" / "pqc_mav_bringup" / "config" / "gcs.yaml"
+    shipped.parent.mkdir(parents=True)
+    shipped.write_text(FLOW)
+    assert drones_file.choose([str(shipped)]) is None, "the programs' own file stays as it is"
     with pytest.raises(CliError, match="not on this machine"):
         drones_file.choose([str(tmp_path / "none.yaml")])
     (tmp_path / "link.yaml").symlink_to(tmp_path / "first.yaml")
-    drones_file.save(drones_file.choose([str(tmp_path / "link.yaml")]), "d9", {})
+    linked = drones_file.choose([str(tmp_path / "link.yaml")])
+    assert linked is not None
+    drones_file.save(linked, "d9", {})
     assert "d9" in (tmp_path / "first.yaml").read_text() and (tmp_path / "link.yaml").is_symlink()
