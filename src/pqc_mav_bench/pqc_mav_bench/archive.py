@@ -18,7 +18,7 @@ import json
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pqc_mav_bench import handshake_table, kept_runs, tidy
 from pqc_mav_bench.canonical import file_sha256
@@ -26,10 +26,12 @@ from pqc_mav_bench.data_sheet import data_sheet
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.recorded_traces import traces_parquet
 from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
+from pqc_mav_common import packed, safe_open
 from pqc_mav_common.atomic_file import atomic_write
 
 FORMAT, VERSION = "pqcmav-archive", 1
 SHEET, CONTENTS = "DATASHEET.md", "MANIFEST.json"
+_MOST_HEADER_BYTES = 1 << 16
 #: An archive's own list of files is never larger; whatever claims to be is none of ours.
 _MOST_CONTENTS_BYTES = 16 << 20
 
@@ -108,13 +110,51 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+class _Entry(tarfile.TarInfo):
+    """tarfile reads what stands before an entry at once, however large it claims to be."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Entry:
+        entry = super().frombuf(buf, encoding, errors)
+        if not entry.isreg() and entry.size > _MOST_HEADER_BYTES:
+            raise ValueError(f"a header of {entry.size:,} bytes")
+        return entry
+
+
+class _Bounded:
+    """A stream that ends in a ValueError when more comes out of it than an archive of its size holds."""
+
+    def __init__(self, stream: gzip.GzipFile, most_bytes: int) -> None:
+        self._stream, self._left = stream, most_bytes
+
+    def read(self, size: int) -> bytes:
+        """As a file's."""
+        data = self._stream.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError("it would unpack to far more than an archive of its size holds")
+        return data
+
+
 def check(path: Path) -> list[str]:
     """What is wrong with an archive, one sentence each; nothing is unpacked. Raises StoreError where it is none."""
     found: dict[str, tuple[str, int]] = {}
     contents: Any = None
     try:
-        with tarfile.open(path, mode="r:gz") as tar:
+        with (
+            path.open("rb") as file,
+            gzip.GzipFile(fileobj=file) as unpacked,
+            tarfile.open(
+                fileobj=cast("Any", _Bounded(unpacked, packed.most_of(path.stat().st_size))),
+                mode="r|",
+                tarinfo=_Entry,
+            ) as tar,
+        ):
             for entry in tar:
+                try:
+                    safe_open.below(Path("archive"), entry.name)
+                except ValueError as error:
+                    return [f"{error}."]
                 if not entry.isfile():
                     return [f"{entry.name} is no plain file."]
                 if entry.name in found:

@@ -147,7 +147,7 @@ def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Pat
         raise StoreError(f"The table of handshakes is damaged: {error}") from None
     try:
         kept = kept_runs.available(store.folder, manifest.get("files", {})) if runs else {}
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise StoreError(f"A run's file in {store.folder} is damaged: {error}") from None
     text, same = compact_table(table)
     try:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pqc_mav_bench.store import METRICS, RUNS, storage_error
-from pqc_mav_common import packed
+from pqc_mav_common import packed, safe_open
 from pqc_mav_common.atomic_file import atomic_write
 
 #: In the manifest of an exported campaign: whether the files of its runs are kept beside its table.
@@ -26,9 +26,13 @@ def names(folder: Path) -> list[str]:
 
 
 def content(folder: Path, name: str) -> bytes:
-    """The file of a run as it was recorded, from a campaign's folder of either form. Raises OSError and ValueError."""
-    plain = folder / name
-    return plain.read_bytes() if plain.is_file() else packed.read(plain.with_name(plain.name + packed.ENDING))
+    """The file of a run as it was recorded, from a campaign's folder of either form. Raises OSError and ValueError.
+
+    Whoever made the campaign chose its name: it is below the folder, and no link.
+    """
+    if safe_open.below(folder, name).is_file():
+        return safe_open.read(folder, name)
+    return packed.unpack(safe_open.read(folder, name + packed.ENDING))
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> list[Path]:
@@ -48,7 +52,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> list[Path]:
 
 
 def available(folder: Path, listed: Mapping[str, str]) -> dict[str, bytes]:
-    """The files of the runs a manifest lists, where every one is there; otherwise nothing. Raises ValueError."""
+    """The files of the runs a manifest lists if all are there, otherwise nothing. Raises OSError and ValueError."""
     return dict(_available(folder, listed)) if all(_is_there(folder, name) for name in listed) else {}
 
 
@@ -58,8 +62,8 @@ def _available(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, b
 
 
 def _is_there(folder: Path, name: str) -> bool:
-    return (folder / name).is_file() or _path(folder, name).is_file()
+    return safe_open.below(folder, name).is_file() or _path(folder, name).is_file()
 
 
 def _path(folder: Path, name: str) -> Path:
-    return folder / f"{name}{packed.ENDING}"
+    return safe_open.below(folder, name + packed.ENDING)

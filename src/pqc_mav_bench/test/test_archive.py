@@ -112,7 +112,7 @@ def test_a_changed_run_is_not_archived(store, tmp_path):
     [
         (lambda files: files.update({"campaign/tidy.csv": b"other"}), "tidy.csv is not the file that was archived"),
         (lambda files: files.pop("campaign/tidy.csv"), "tidy.csv is listed, but not in the archive"),
-        (lambda files: files.update({"../evil": b"x"}), "../evil is in the archive, but not listed"),
+        (lambda files: files.update({"../evil": b"x"}), "'../evil' is not the name of a file below"),
     ],
 )
 def test_an_archive_that_was_changed_is_found(store, tmp_path, change, said):
@@ -137,3 +137,38 @@ def test_what_is_no_archive_is_refused(store, tmp_path):
         check(path)
     with pytest.raises(StoreError):
         check(tmp_path / "none.tar.gz")
+
+
+def test_a_name_that_leads_out_of_the_archive_is_said(store, tmp_path):
+    path = tmp_path / "one.tar.gz"
+    for name in ("../../evil", "/etc/evil"):
+        archive(store, path)
+        rewritten(path, lambda files, name=name: files.update({name: b"x"}))
+        (said,) = check(path)
+        assert "is not the name of a file below" in said and "evil" in said
+
+
+def _bomb(path, entry, size):
+    buffer = io.BytesIO()
+    entry.size = size
+    with gzip.open(buffer, "wb") as packed:
+        packed.write(entry.tobuf(format=tarfile.GNU_FORMAT))
+        for _ in range(size >> 20):
+            packed.write(bytes(1 << 20))
+        packed.write(bytes(1024))
+    path.write_bytes(buffer.getvalue())
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_fills_the_memory_is_not_read(tmp_path, kind):
+    entry = tarfile.TarInfo("header")
+    entry.type = kind
+    _bomb(tmp_path / "one.tar.gz", entry, 8 << 20)
+    with pytest.raises(StoreError, match="a header of 8,388,608 bytes"):
+        check(tmp_path / "one.tar.gz")
+
+
+def test_an_archive_of_nothing_but_zeros_is_not_unpacked_to_its_end(tmp_path):
+    _bomb(tmp_path / "one.tar.gz", tarfile.TarInfo("campaign/zeros"), 64 << 20)
+    with pytest.raises(StoreError, match="would unpack to far more"):
+        check(tmp_path / "one.tar.gz")

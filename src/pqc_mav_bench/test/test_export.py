@@ -159,3 +159,36 @@ def test_a_row_of_the_exported_table_that_its_run_does_not_give_is_found(tmp_pat
     manifest[tidy.COMPACT]["system_drone.tunnel_rss_mib"] = 12345.0
     exported.save_manifest(manifest)
     assert _found(out) == {"table"}
+
+
+@pytest.mark.parametrize("name", ["../../secret.json", "{outside}/secret.json", "runs/../../secret.json"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_received_campaign_reads_and_writes_nothing_outside(tmp_path, name, packed):
+    """Its manifest is the sender's: what that one lists is below the campaign, or the export is refused."""
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    folder = bench.store.folder
+    outside = folder.parent.parent
+    (outside / "secret.json").write_text("{}")
+    if packed:
+        (outside / "secret.json").unlink()
+        (outside / "secret.json.gz").write_bytes(gzip.compress(b"{}"))
+    before = sorted(path for path in tmp_path.rglob("*") if "export" not in path.parts)
+    manifest = bench.store.manifest()
+    manifest["files"][name.format(outside=outside)] = "0" * 64
+    bench.store.save_manifest(manifest)
+    with pytest.raises(StoreError, match="is not the name of a file below"):
+        export.export(bench.store, tmp_path / "export")
+    assert sorted(path for path in tmp_path.rglob("*") if "export" not in path.parts) == before
+    assert verify_campaign(folder).problems, "verify finds it too"
+
+
+def test_a_run_that_is_a_link_is_not_followed(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    run = bench.store.run_files()[0]
+    run.rename(tmp_path / "elsewhere.json")
+    run.symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(StoreError, match="symbolic links"):
+        export.export(bench.store, tmp_path / "export")
+    assert any(problem.name == "unreadable" for problem in verify_campaign(bench.store.folder).problems)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TextIO
 
+from pqc_mav_common.errors import written_out
+
 _COLOURS = (36, 33, 35, 32, 34, 31)  # ANSI foreground colours: cyan, yellow, magenta, green, blue, red
 
 
@@ -36,6 +38,7 @@ class Printer:
 
     def line(self, label: str, text: str) -> None:
         """One line of the process `label`."""
+        text = written_out(text)  # a process may print whatever it was told
         padded = label.ljust(self._width)
         colour = self._colours.get(label, 0)
         prefix = f"\033[{colour}m{padded}\033[0m" if colour else padded

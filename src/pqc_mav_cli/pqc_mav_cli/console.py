@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bringup.printer import say as note
+from pqc_mav_common.errors import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,4 +51,4 @@ def print_json(value: Any) -> None:
 
 def print_error(sentence: object) -> None:
     """One line on stderr."""
-    note(f"{PROGRAM}: error: {' '.join(str(sentence).split())}")
+    note(f"{PROGRAM}: error: {one_line(sentence)}")

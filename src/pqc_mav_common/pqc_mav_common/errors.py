@@ -23,6 +23,20 @@ class ProcessError(Exception):
         self.exit_code = exit_code
 
 
+# What a terminal or a log does something with instead of showing it, as in the engine (text.cpp): control characters,
+# line and paragraph separators, marks that turn the direction of what follows, bytes that were no UTF-8.
+_ACTING = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+_WRITTEN_OUT = {number: f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" for number in _ACTING}
+
+
+def written_out(text: object) -> str:
+    """`text` fit for a line of a log or a terminal, whoever chose it: one line stays one, and does nothing but show."""
+    said = str(text)
+    if said.isascii() and said.isprintable():
+        return said
+    return said.translate(_WRITTEN_OUT).encode(errors="backslashreplace").decode()
+
+
 def one_line(text: object) -> str:
-    """`text` on one line: an error shown to a person has no line breaks in it."""
-    return " ".join(str(text).split())
+    """The same of what may be several lines of ours: their breaks become blanks."""
+    return written_out(" ".join(str(text).split()))

@@ -15,6 +15,7 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.line_logger import LineLogger
 from pqc_mav_common.parameters import AUTOSTART, ParameterSpec, Settable, Values, check, declare, given_parameters
 from pqc_mav_common.process import Spinner
 
@@ -42,6 +43,10 @@ class ManagedNode(LifecycleNode):
         self._coming_up = False
         self._timers_of_activity: list[Any] = []
         self._made: Entities | None = None
+
+    def get_logger(self) -> Any:
+        """Its logger, which makes one line of whatever it is given."""
+        return LineLogger(super().get_logger())
 
     # --- what a class says ---
 

@@ -109,3 +109,10 @@ def test_a_command_line_is_read_again_as_ros_reads_it(tmp_path: Path) -> None:
     first.unlink()
     with pytest.raises(ProcessError, match=r"Cannot read the configuration file .*first\.yaml"):
         config_file.given_by(line, "/space", "a")
+
+
+def test_aliases_are_refused_before_they_grow(tmp_path: Path) -> None:
+    """Each line nine of the one before: a billion values of 300 bytes. ROS' own reader knows no aliases either."""
+    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))]
+    with pytest.raises(ProcessError, match=r"line 2: not valid YAML: aliases .* are not allowed"):
+        config_file.load(write(tmp_path, "\n".join(lines)))

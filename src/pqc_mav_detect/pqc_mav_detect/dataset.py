@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common import packed
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.window import Window
 
@@ -67,7 +67,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     )
     data = out.getvalue().encode()
     # No name and no time in it: the same rows are the same file.
-    path.write_bytes(gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
+    path.write_bytes(packed.pack(data, path))
 
 
 def read_rows(path: Path) -> dict[tuple[str, str], list[Row]]:
@@ -95,9 +95,7 @@ def _cells(path: Path) -> Iterator[Mapping[str, Any]]:
 
         yield from pyarrow.parquet.read_table(path).to_pylist()
         return
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    yield from csv.DictReader(io.StringIO(text))
+    yield from csv.DictReader(io.StringIO(packed.read(path).decode()))
 
 
 def _row(cells: Mapping[str, Any]) -> Row:

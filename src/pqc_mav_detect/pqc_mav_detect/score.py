@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common import packed
 from pqc_mav_detect.capture import CALM_S, COLUMNS, CaptureRules, Slot
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.dataset import read_rows
@@ -155,8 +155,7 @@ def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
             raise ScoreError("Parquet needs the Python package pyarrow; CSV works without it.") from None
         yield from pyarrow.parquet.read_table(path).to_pylist()
         return
-    data = path.read_bytes()
-    yield from csv.DictReader(io.StringIO((gzip.decompress(data) if path.suffix == ".gz" else data).decode()))
+    yield from csv.DictReader(io.StringIO(packed.read(path).decode()))
 
 
 def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 import zstandard
 from mcap.exceptions import EndOfFile, InvalidMagic, McapError
-from mcap.records import Channel, McapRecord, Message, Metadata, Schema
-from mcap.stream_reader import StreamReader
+from mcap.records import Channel, Chunk, McapRecord, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader, breakup_chunk
 from mcap_ros2.decoder import DecoderFactory
 
+from pqc_mav_common import packed
 from pqc_mav_recorder.file import (
     MESSAGE_ENCODING,
     PARTIAL,
@@ -49,6 +50,35 @@ class _File:
         return self._stream.read(size)
 
 
+def _unpacked(records: Iterator[McapRecord], most_bytes: int) -> Iterator[McapRecord]:
+    """The records with those of chunks in place of the chunks. Raises ValueError before they fill the memory."""
+    for record in records:
+        if not isinstance(record, Chunk):
+            yield record
+            continue
+        # Of a zstd frame the library believes the size that the frame claims, whatever the chunk says.
+        claimed = zstandard.frame_content_size(record.data) if record.compression == "zstd" else -1
+        most_bytes -= max(record.uncompressed_size, claimed, len(record.data))
+        if most_bytes < 0:
+            raise ValueError("it would unpack to far more than a recording of its size holds")
+        yield from breakup_chunk(_without_lz4(record), validate_crc=True)
+
+
+def _without_lz4(chunk: Chunk) -> Chunk:
+    """lz4 would unpack to any size; here to that which the chunk names."""
+    if chunk.compression != "lz4":
+        return chunk
+    try:
+        from lz4.frame import LZ4FrameDecompressor
+    except ImportError:
+        return chunk  # the library has a sentence for that
+    try:
+        data = LZ4FrameDecompressor().decompress(chunk.data, max_length=chunk.uncompressed_size)
+    except RuntimeError as error:
+        raise ValueError(str(error)) from None
+    return replace(chunk, compression="", data=data)
+
+
 @dataclass(frozen=True)
 class RecordedMessage:
     """One message as recorded: `data` is CDR; times in ns since 1970, `log_ns` when it was received."""
@@ -77,9 +107,12 @@ class RecordingReader:
             raise RecordingError(f"Cannot read {self.path}: {error.strerror}.") from None
         with stream:
             records = StreamReader(
-                cast("IO[bytes]", _File(stream)), validate_crcs=True, record_size_limit=RECORD_LIMIT_BYTES
+                cast("IO[bytes]", _File(stream)),
+                emit_chunks=True,
+                validate_crcs=True,
+                record_size_limit=RECORD_LIMIT_BYTES,
             ).records
-            yield from self._read(records)
+            yield from self._read(_unpacked(records, packed.most_of(os.fstat(stream.fileno()).st_size)))
 
     def decode(self, message: RecordedMessage) -> Any:
         """The message as an object with its fields. Raises RecordingError when its type cannot be decoded."""

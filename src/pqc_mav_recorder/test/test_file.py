@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import errno
 import importlib
+import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcap.reader import make_reader
+from mcap.writer import CompressionType, Writer
 from mcap_ros2.decoder import DecoderFactory
 from recordings import filled, message_class, plain
 
+from pqc_mav_common import packed
 from pqc_mav_recorder.file import DiskFile, RecordingError, RecordingFile, TopicInfo
 from pqc_mav_recorder.reader import RecordingReader, salvage
 from pqc_mav_recorder.schema import installed_topic
@@ -221,3 +225,33 @@ def test_a_disk_that_is_full_at_once(tmp_path: Path) -> None:
     FullDisk.room = 3
     with pytest.raises(RecordingError, match="No space left"):
         RecordingFile(tmp_path / "flight.mcap", {}, make_file=FullDisk)
+
+
+@pytest.mark.parametrize(
+    ("compression", "lies"),
+    # lz4 makes 255 bytes of one at most: less than the limit.
+    [(CompressionType.ZSTD, False), (CompressionType.ZSTD, True), (CompressionType.LZ4, True)],
+)
+def test_a_bomb_is_not_unpacked(tmp_path: Path, compression: CompressionType, lies: bool) -> None:
+    """Some kilobytes that are 64 MiB of zeros; if it lies, the chunk claims to be small, and its frame knows better."""
+    path = tmp_path / "bomb.mcap"
+    size = 4 * packed.ANY_RATIO_BYTES
+    writer = Writer(str(path), compression=compression, chunk_size=2 * size, enable_crcs=False)
+    writer.start()
+    schema = writer.register_schema("x/msg/X", "ros2msg", b"string data")
+    channel = writer.register_channel("/x", "cdr", schema)
+    writer.add_message(channel, 1, bytes(size), 1)
+    writer.finish()
+    if lies:
+        data = path.read_bytes()
+        true = struct.pack("<Q", next(n for n in range(size, size + 200) if struct.pack("<Q", n) in data))
+        path.write_bytes(data.replace(true, struct.pack("<Q", 1000)))
+    reader = RecordingReader(path)
+    tracemalloc.start()
+    try:
+        assert list(reader.messages()) == []
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "was not finished or is damaged" in reader.problem
+    assert most < size / 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The engine as a static library, and the YAML reader for hosts without ROS parameters.
 add_library(pqcmav_engine STATIC
+  src/added_drone.cpp
   src/config.cpp
   src/config_schema.cpp
   src/engine.cpp

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "added_drone.hpp"
 #include "clock.hpp"
 #include "console/console.hpp"
 #include "control/drone_control.hpp"
@@ -199,7 +200,8 @@ class Engine::Impl {
 
   const EngineConfig config;  // as at the start, without the drones
   mutable std::mutex config_mutex, change_mutex, reload_mutex;
-  EngineConfig shown;  // as now, whole; under config_mutex once the engine runs
+  EngineConfig shown;             // as now, whole; under config_mutex once the engine runs
+  FlatConfig file = shown.given;  // without what was added and removed since; under config_mutex
   std::function<EngineConfig()> source;
   std::function<void()> source_taken;
   std::vector<std::string> source_files;
@@ -442,9 +444,11 @@ ReloadOutcome Engine::reload(bool dry_run) {
   ReloadOutcome out;
   if (source) {
     out.configuration = true;
-    auto [fresh, kept] = impl_->with_kept(source());
-    out.drones = reconfigure(fresh, dry_run);
+    const auto read = source();
+    auto [fresh, kept] = impl_->with_kept(read);
+    out.drones = take(fresh, dry_run);
     out.drones.kept = std::move(kept);
+    if (const std::lock_guard lock(impl_->config_mutex); !dry_run) impl_->file = read.given;
     if (taken && !dry_run) taken();
   }
   out.keys = reload_keys(dry_run);
@@ -452,6 +456,13 @@ ReloadOutcome Engine::reload(bool dry_run) {
 }
 
 DroneChanges Engine::reconfigure(const EngineConfig& fresh, bool dry_run) {
+  auto out = take(fresh, dry_run);
+  const std::lock_guard lock(impl_->config_mutex);
+  if (!dry_run) impl_->file = fresh.given;
+  return out;
+}
+
+DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
   const std::lock_guard one_at_a_time(impl_->change_mutex);
   auto& data = impl_->plane();
   if (!impl_->running) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
@@ -494,12 +505,16 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   const std::lock_guard one_at_a_time(impl_->reload_mutex);
   auto values = config().given;
   auto ids = drones_in(impl_->config, values);
+  const auto file = [&] {
+    const std::lock_guard lock(impl_->config_mutex);
+    return impl_->file;
+  }();
   if (std::ranges::find(ids, id) != ids.end())
     throw TunnelError(Errc::config_invalid, "There is a drone '" + id + "' here already; remove it first.");
   ids.push_back(id);
   values["drones"] = std::move(ids);
-  for (const auto& [key, value] : settings) values["drone." + id + "." + key] = value;
-  auto out = reconfigure(EngineConfig::from_flat(values));
+  for (const auto& [key, value] : added_settings(file, id, settings)) values["drone." + id + "." + key] = value;
+  auto out = take(EngineConfig::from_flat(values));
   const std::lock_guard lock(impl_->config_mutex);
   impl_->named.erase(id);
   return out;
@@ -515,7 +530,7 @@ DroneChanges Engine::remove_drone(const std::string& id) {
                       "'" + id + "' is the only drone here; a gcs needs one. Stop the engine instead.");
   values["drones"] = std::move(ids);
   std::erase_if(values, [&](const auto& each) { return each.first.starts_with("drone." + id + "."); });
-  return reconfigure(EngineConfig::from_flat(values));
+  return take(EngineConfig::from_flat(values));
 }
 
 bool Engine::use_station(const std::string& gcs_id) {

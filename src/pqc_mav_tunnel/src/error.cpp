@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/error.hpp"
 
+#include "text.hpp"
+
 namespace pqcmav {
 
 std::string_view to_string(Errc code) noexcept {
@@ -36,6 +38,9 @@ std::string_view to_string(Errc code) noexcept {
   }
   return "unknown";
 }
+
+TunnelError::TunnelError(Errc code, const std::string& sentence)
+    : std::runtime_error(one_line(sentence)), code_(code) {}
 
 bool is_configuration(Errc code) noexcept { return code <= Errc::suite_unavailable; }
 

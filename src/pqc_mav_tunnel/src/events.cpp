@@ -2,6 +2,7 @@
 #include "pqc_mav_tunnel/events.hpp"
 
 #include "clock.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 
@@ -25,8 +26,17 @@ std::optional<LogLevel> log_level_of(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+// Here all lines are made. Somebody else chose some of what they say: a reason or a name in a request, a file's name.
 void EventQueue::push(Event event) {
   if (event.monotonic_ns == 0) event.monotonic_ns = now_ns();
+  event.drone_id = one_line(event.drone_id);
+  if (auto* state = std::get_if<StateEvent>(&event.what)) {
+    state->reason = one_line(state->reason);
+  } else if (auto* handshake = std::get_if<HandshakeEvent>(&event.what)) {
+    for (auto* text : {&handshake->reason, &handshake->suite, &handshake->peer}) *text = one_line(*text);
+  } else if (auto* log = std::get_if<LogEvent>(&event.what)) {
+    log->text = one_line(log->text);
+  }
   if (listener_) listener_(event);
   {
     const std::lock_guard lock(mutex_);

@@ -2,12 +2,41 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 namespace pqcmav {
 namespace {
+
+constexpr char32_t kNoCharacter = 0xffffffff;
+
+/// The character at the beginning of `text`, and how many bytes it has; kNoCharacter and 1 where that is no UTF-8.
+std::pair<char32_t, std::size_t> first_character(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const auto lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || size > text.size()) return {kNoCharacter, 1};
+  char32_t out = lead & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {kNoCharacter, 1};
+    out = (out << 6) | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = out >= 0xd800 && out <= 0xdfff;
+  if (out < least[size] || out > 0x10ffff || surrogate) return {kNoCharacter, 1};
+  return {out, size};
+}
+
+/// Would a terminal or a log do more with it than show it?
+bool acts(char32_t c) {
+  const auto within = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  return c == kNoCharacter || c < 0x20 || within(0x7f, 0x9f) || within(0x2028, 0x202e) || within(0x2066, 0x2069) ||
+         c == 0x061c || within(0x200e, 0x200f);
+}
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -38,6 +67,28 @@ Strings closest_text(std::string_view text, const Strings& known, std::size_t co
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Strings out;
   for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i) out.push_back(*ranked[i].second);
+  return out;
+}
+
+std::string one_line(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto [character, size] = first_character(text);
+    const auto bytes = text.substr(0, size);
+    text.remove_prefix(size);
+    if (!acts(character)) {
+      out += bytes;
+    } else if (character == '\n' || character == '\r' || character == '\t') {
+      out += character == '\n' ? "\\n" : character == '\r' ? "\\r" : "\\t";
+    } else {
+      for (const auto each : bytes) {
+        const auto value = static_cast<unsigned char>(each);
+        out += {'\\', 'x', digits[value >> 4], digits[value & 15]};
+      }
+    }
+  }
   return out;
 }
 

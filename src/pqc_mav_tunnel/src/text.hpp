@@ -16,6 +16,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// left out.
 Strings closest_text(std::string_view text, const Strings& known, std::size_t count);
 
+/// A text that may come from anywhere, fit for a line of a log or a terminal: control characters, line and paragraph
+/// separators, marks that turn the direction of what follows, and bytes that are no UTF-8 are written out (\n, \x1b). One
+/// line stays one, whoever chose the text.
+std::string one_line(std::string_view text);
+
 /// What the system says of an errno value.
 std::string system_reason(int code);
 

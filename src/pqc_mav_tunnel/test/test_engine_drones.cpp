@@ -122,6 +122,28 @@ TEST_F(EngineDrones, WhatCannotBeAddedChangesNothing) {
   }
 }
 
+TEST_F(EngineDrones, NothingIsAddedUnderWeakerRulesThanTheConfigurations) {
+  auto& gcs = *tunnel.gcs;
+  const std::string weak = "cs-mlkem512-aesgcm-mldsa44";
+  const auto only = [&](const std::string& suite) { return FlatConfig{{"allowed_suites", Names{suite}}}; };
+  EXPECT_EQ(gcs.add_drone("uav2", only(weak)).added, Names{"uav2"}) << "this gcs takes all suites";
+  (void)gcs.remove_drone("uav2");
+  (void)gcs.reconfigure(EngineConfig::from_flat(with(gcs_values(*tunnel.keys, {"uav1", "uav2"}),
+                                                     {{"drone.uav1.plain_peer", tunnel.ground.address().text()},
+                                                      {"drone.uav2.allowed_suites", Names{std::string(kDefaultSuite)}},
+                                                      {"drone.uav2.require_signature", true}})));
+  (void)gcs.remove_drone("uav2");
+  expect_refused(Errc::config_invalid, "never laxer", [&] { (void)gcs.add_drone("uav2", only(weak)); });
+  expect_refused(Errc::config_invalid, "unsigned",
+                 [&] { (void)gcs.add_drone("uav2", {{"require_signature", false}}); });
+  EXPECT_EQ(drones(), Names{"uav1"});
+  (void)gcs.add_drone("uav2");
+  const auto rules = gcs.config().drones.back();
+  EXPECT_EQ(rules.require_signature, std::optional(true)) << "as the configuration has it, though it was removed";
+  ASSERT_EQ(rules.allowed_suites.size(), 1u);
+  EXPECT_EQ(rules.allowed_suites.front()->id, kDefaultSuite);
+}
+
 TEST_F(EngineDrones, AllOfAConfigurationCountsOrNothing) {
   const auto ports = tunnel.gcs->ports();
   auto values = with(gcs_values(*tunnel.keys, {"uav2", "uav3"}), {{"drone.uav2.plain_bind", "127.0.0.1:0"}});

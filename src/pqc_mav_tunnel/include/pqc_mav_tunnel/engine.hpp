@@ -71,7 +71,8 @@ class Engine {
   /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
   /// ports free. All or nothing: throws TunnelError.
   DroneChanges reconfigure(const EngineConfig& fresh, bool dry_run = false);
-  /// gcs: one drone more, with the keys below `drone.<id>.` that it needs; one drone less. Throws TunnelError.
+  /// gcs: one drone more, with the keys below `drone.<id>.` that it needs, under rules no laxer than those of the
+  /// configuration that was read last; one drone less. Throws TunnelError.
   DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {});
   DroneChanges remove_drone(const std::string& id);
   /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
@@ -88,6 +89,7 @@ class Engine {
 
  private:
   class Impl;
+  DroneChanges take(const EngineConfig& fresh, bool dry_run = false);
   std::unique_ptr<Impl> impl_;
 };
 

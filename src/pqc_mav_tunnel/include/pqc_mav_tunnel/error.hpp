@@ -32,7 +32,7 @@ bool is_configuration(Errc code) noexcept;
 /// what() is one sentence for a person: what was wrong, where, and what to do.
 class TunnelError : public std::runtime_error {
  public:
-  TunnelError(Errc code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  TunnelError(Errc code, const std::string& sentence);
   [[nodiscard]] Errc code() const noexcept { return code_; }
 
  private:

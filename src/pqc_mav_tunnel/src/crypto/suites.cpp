@@ -76,12 +76,9 @@ std::vector<std::string> parts_of(std::string_view text) {
   return out;
 }
 
-/// What a user typed, fit for a one-line message.
-std::string printable(std::string_view text) {
-  std::string out(text.substr(0, kNameMax));
-  std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
-  if (text.size() > kNameMax) out += "...";
-  return out;
+/// What a user typed, not too long for a message.
+std::string shortened(std::string_view text) {
+  return std::string(text.substr(0, kNameMax)) + (text.size() > kNameMax ? "..." : "");
 }
 
 bool allowed(const std::vector<std::string>& list, std::string_view value) {
@@ -117,7 +114,7 @@ const Suite& require_suite(std::string_view id_or_code) {
     std::string closest;
     for (const auto& id : closest_suites(id_or_code)) closest += (closest.empty() ? "" : ", ") + id;
     throw TunnelError(Errc::suite_unknown,
-                      "There is no suite \"" + printable(id_or_code) + "\"; " +
+                      "There is no suite \"" + shortened(id_or_code) + "\"; " +
                           (closest.empty() ? "'pqcmav suites' lists all" : "the closest are " + closest) + ".");
   }
   if (const auto& state = availability(*suite); !state.available) {

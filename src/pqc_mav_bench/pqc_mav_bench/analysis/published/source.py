@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import hashlib
 import io
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 
 import pandas as pd
+
+from pqc_mav_common.packed import unpack
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _bytes(name: str) -> bytes:
     if (plain := folder / f"{name}.csv").is_file():
         return plain.read_bytes()
     if (packed := folder / f"{name}.csv.gz").is_file():
-        return gzip.decompress(packed.read_bytes())
+        return unpack(packed.read_bytes())
     raise LookupError(f"there is no published table {name!r}")
 
 
