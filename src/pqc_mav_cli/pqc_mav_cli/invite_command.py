@@ -62,6 +62,7 @@ def invite(
     On the drone: 'pqcmav join LINE'. Keys that the drone does not have yet are made. Ctrl-C withdraws the line.
     """
     no_core_dumps()
+    channel.end_in_good_order()
     root = root.expanduser()
     host = address or own_address()
     with trial.Ground(gcs_id, bind, data_port, socket_path) as ground:
@@ -89,7 +90,10 @@ def invite(
             note(
                 f"On {drone}: pqcmav join LINE  (it works once, for {minutes:g} min; whoever has it can take the keys)"
             )
-            _serve(Desk(drone, packed, until_s, store), session, drone)
+            try:
+                _serve(Desk(drone, packed, until_s, store), session, drone)
+            finally:
+                _clear()
 
 
 def own_address() -> str:
@@ -128,6 +132,7 @@ def _serve(desk: Desk, session: channel.Channel, drone: str) -> None:
         message = session.receive(1.0 if linger_s is None else 0.1)
         if message is not None:
             session.send(desk.answer(message, time.monotonic()))
+    _clear()
     _conclude(desk, session, drone)
 
 
@@ -140,7 +145,6 @@ def _tell(desk: Desk, session: channel.Channel, drone: str) -> None:
 
 
 def _conclude(desk: Desk, session: channel.Channel, drone: str) -> None:
-    _clear()
     again = f"'pqcmav invite {drone}' makes another line"
     if desk.refused:
         note(f"Another one tried the same line {desk.refused} times and got nothing.")

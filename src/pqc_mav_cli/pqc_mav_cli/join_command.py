@@ -41,6 +41,7 @@ def join(
     They come through a session of the tunnel's own handshake, under the secret in the line. The line works once.
     """
     no_core_dumps()
+    channel.end_in_good_order()
     asked = line.read(_typed() if invitation == "-" else invitation)
     if keys is not None:
         place.check(keys.expanduser(), replace)

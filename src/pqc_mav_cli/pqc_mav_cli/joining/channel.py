@@ -12,6 +12,9 @@ engine and program are two loopback sockets that know each other; others cannot 
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import socket
 import tempfile
 import time
@@ -28,6 +31,7 @@ ID = "join"
 SUITE = "cs-mlkem768-aesgcm-sphincs192s"
 LARGEST = 1200  # bytes of a message; fits what mobile networks carry
 _SIG = "sphincs192s"
+_PREFIX = "pqcmav-join-"
 _QUIET: Mapping[str, Any] = {"control_socket": "off", "log_level": "error"}
 
 
@@ -86,10 +90,33 @@ class Channel:
 
 @contextmanager
 def in_memory() -> Iterator[Path]:
-    """A folder of this user alone, in memory where this machine has such a file system; gone afterwards."""
+    """A folder of this user alone, in memory where this machine has such a file system; gone afterwards.
+
+    What a killed program left goes with the next one.
+    """
     memory = Path("/dev/shm")  # noqa: S108 - the folder in it is made as in any other
-    with tempfile.TemporaryDirectory(prefix="pqcmav-join-", dir=memory if memory.is_dir() else None) as folder:
+    place = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    _sweep(place)
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=place) as folder:
         yield Path(folder)
+
+
+def end_in_good_order() -> None:
+    """SIGTERM and SIGHUP end this program as Ctrl-C does: no key stays behind. Call it in the main thread."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+
+
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _sweep(place: Path) -> None:
+    for folder in place.glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        with suppress(OSError):
+            if owner.isdigit() and folder.lstat().st_uid == os.geteuid() and not Path(f"/proc/{owner}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

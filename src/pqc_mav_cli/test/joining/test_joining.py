@@ -39,13 +39,13 @@ def secret_lines(folder: Path) -> set[str]:
     return {path.read_text().splitlines()[-1] for path in folder.rglob("*.key")}
 
 
-def leftovers() -> set[str]:
-    return {path.name for path in Path("/dev/shm").glob("pqcmav-join-*")}
+def leftovers(of: Running) -> list[Path]:
+    return list(Path("/dev/shm").glob(f"pqcmav-join-{of.process.pid}-*"))
 
 
 def test_a_drone_fetches_its_keys_and_its_link_works(root: Path, tmp_path: Path) -> None:
-    before = leftovers()
     with inviting(root, "d1") as (ground, text):
+        assert leftovers(ground)
         joined = join(text, tmp_path / "keys")
         assert joined.returncode == 0, joined.stderr
         assert ground.process.wait(30) == 0
@@ -55,7 +55,7 @@ def test_a_drone_fetches_its_keys_and_its_link_works(root: Path, tmp_path: Path)
     until(lambda: any("OK: d1 joined; the link to" in each for each in ground.lines), "the ground's last line")
     whole = joined.stdout + joined.stderr + "\n".join(ground.lines)
     assert not any(secret in whole for secret in secret_lines(root))
-    assert leftovers() == before
+    assert not leftovers(ground)
 
 
 def test_a_new_drone_gets_keys_made_and_joins_the_gcs_that_runs(root: Path, tmp_path: Path) -> None:
@@ -173,11 +173,14 @@ def test_another_secret_and_another_ground_get_nothing(root: Path, tmp_path: Pat
     """The secret of an earlier invitation; and a ground that has the secret, but not the key that signs."""
     with inviting(root, "d1") as (_, text):
         asked = line.read(text)
-        for secret, public in ((bytes(32), asked.public), (asked.secret, bytes(48))):
+        for secret, public, words in (
+            (bytes(32), asked.public, "No answer from"),
+            (asked.secret, bytes(48), "is not the ground station that printed it"),
+        ):
             other = line.Line(asked.host, asked.port, secret, public, asked.until_s)
             ended = join(other.text(), tmp_path / "keys", "--wait", "4")
             assert ended.returncode == 1 and not (tmp_path / "keys").exists()
-            assert "No answer from" in ended.stderr or "did not let this drone in" in ended.stderr
+            assert words in ended.stderr, ended.stderr
         joined = join(text, tmp_path / "keys")
         assert joined.returncode == 0, "the line still works: " + joined.stderr
 
@@ -187,13 +190,17 @@ def test_a_drone_that_is_killed_leaves_nothing_half_written(root: Path, tmp_path
         drone = Running("join", text, "--keys", str(tmp_path / "keys"))
         ground.wait_for("the line is spent")
         drone.kill()
+        pqcmav("join", text, "--keys", str(tmp_path / "other"), "--wait", "2")
+        assert not leftovers(drone), "the next one sweeps what a killed one left"
         found = sorted(path.name for path in (tmp_path / "keys").rglob("*") if path.is_file())
         assert found in ([], ["mldsa65.pub", "psk.key"])
 
 
 def test_a_withdrawn_line_gets_nothing(root: Path, tmp_path: Path) -> None:
+    with inviting(root, "d1") as (ground, _):
+        assert ground.end(signal.SIGTERM) == 143 and not leftovers(ground)
     with inviting(root, "d1") as (ground, text):
-        assert ground.end(signal.SIGINT) == 130
+        assert ground.end(signal.SIGINT) == 130 and not leftovers(ground)
         ended = join(text, tmp_path / "keys")
     assert ended.returncode == 1 and "'pqcmav invite' was ended" in ended.stderr
 
