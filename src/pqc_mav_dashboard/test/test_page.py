@@ -161,6 +161,7 @@ def test_an_alarm_is_seen_and_heard(page: Page) -> None:
             assert page.run(colour) == "rgb(179, 22, 27)"
             page.click("button", "Seen")
             page.until("!all('#alarm button').length", what="it is quiet")
+            assert page.run(colour) != "rgb(179, 22, 27)"
             page.says("SILENT", "#alarm")
             dashboard.kill()
             page.says("The dashboard does not answer", "#alarm")

@@ -59,6 +59,7 @@ export class AlarmBar {
     document.title = first ? `(${count}) ${first[2].split(":")[0]}${first[0] ? ` ${first[0]}` : ""} – ${this.title}` : this.title;
     document.body.classList.toggle("alarmed", count > 0);
     this.root.hidden = !count;
+    this.root.classList.toggle("seen", !loud);
     replaceIf(this.root, [found, count, loud], () => [
       el("strong", {}, `${count} ${count === 1 ? "alarm" : "alarms"}`),
       el("ul", {}, found.slice(0, NAMED).map(([drone, , words]) => el("li", {}, drone ? el("a", { href: `#/drone/${drone}` }, drone) : null, ` ${words}`)),
@@ -70,7 +71,7 @@ export class AlarmBar {
     this.button.setAttribute("aria-pressed", String(this.on));
   }
 
-  /** Of these alarms no sound is made any more; a new one sounds again. */
+  /** These alarms make no sound any more and are shown less loudly; a new one begins again. */
   quieten() {
     for (const each of this.found()) this.heard.add(key(each));
     this.show();
