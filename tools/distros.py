@@ -28,6 +28,8 @@ from two_ends import INSIDE, TestError, check
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / ".deps" / "distros"
 RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13", "noble": "Ubuntu 24.04", "resolute": "Ubuntu 26.04"}
+# By Debian's names, as far as the README's commands have Python wheels of ROS 2.
+ARCHITECTURE = "amd64"
 NOT_REACHED = 3  # exit code of debian_base.sh
 LIMIT_S = 3600
 # The engine's tests that CI compiles on another release: some of each layer, none of which waits, and none of which
@@ -158,6 +160,15 @@ def engine_tests(system: System, build: str, choice: str) -> None:
     check("100% tests passed" in said, said[-2000:])
 
 
+def packages(system: System, tar: Path) -> None:
+    """Made in the system, they install, run, upgrade and go in a fresh one."""
+    system.says(f"tools/deb.sh --no-test {ARCHITECTURE}", "packages")
+    clone = system.path(system.clone[1:])
+    command = [sys.executable, clone / "tools/deb_test.py", tar, clone / "build-deb"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    check(done.returncode == 0, f"{done.stdout}{done.stderr}")
+
+
 Steps = Mapping[str, Callable[[], object]]
 TESTS = "tools/run cmake --build build/pqc_mav_tunnel --target"
 
@@ -177,7 +188,7 @@ def without_sudo(system: System, quick: bool) -> Steps:
     return steps
 
 
-def with_sudo(system: System) -> Steps:
+def with_sudo(system: System, tar: Path) -> Steps:
     """What a user does who may."""
     demo, setup = commands_of_the_readme()
     return {
@@ -185,6 +196,7 @@ def with_sudo(system: System) -> Steps:
         "demo, sudo, path with a space": lambda: flies(system, demo, "demo-sudo"),
         "setup": lambda: set_up(system, setup),
         "engine tests": lambda: engine_tests(system, f"{TESTS} engine_tests", ""),
+        "packages made, installed, run, removed": lambda: packages(system, tar),
     }
 
 
@@ -223,16 +235,15 @@ def try_release(release: str, table: Table, quick: bool) -> bool:
         table.set(release, step, f"{time.monotonic() - start:.0f}")
         return True
 
-    arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
     start = time.monotonic()
-    code = subprocess.run([ROOT / "tools/debian_base.sh", arch, release], check=False).returncode
+    code = subprocess.run([ROOT / "tools/debian_base.sh", ARCHITECTURE, release], check=False).returncode
     if code == NOT_REACHED:
         table.set(release, "bootstrap", "not reached")
         print(f"{RELEASES[release]}: its archive cannot be reached from here: not tried", flush=True)
         return True
     check(code == 0, f"{RELEASES[release]} cannot be bootstrapped")
     table.set(release, "bootstrap", f"{time.monotonic() - start:.0f}")
-    tar = ROOT / f".deps/debian/{release}-{arch}.tar"
+    tar = ROOT / f".deps/debian/{release}-{ARCHITECTURE}.tar"
     folder = OUTPUT / f"{release}.root"
 
     def steps(user: str, place: str, sudo: bool, of: Callable[[System], Steps]) -> bool:
@@ -246,7 +257,7 @@ def try_release(release: str, table: Table, quick: bool) -> bool:
 
     good = steps("guest", "pqcmav", False, lambda system: without_sudo(system, quick))
     if not quick:
-        good &= steps("pilot", "my drones/pqcmav", True, with_sudo)
+        good &= steps("pilot", "my drones/pqcmav", True, lambda system: with_sudo(system, tar))
     return good
 
 

@@ -16,9 +16,11 @@ refuse() {
 quick="${1:-}"
 become_root || refuse "other releases are bootstrapped as root" "use 'sudo make distros'"
 have dpkg || refuse "other releases are bootstrapped by mmdebstrap" "use a Debian or Ubuntu"
+[ "$(dpkg --print-architecture)" = amd64 ] || refuse "ROS 2 comes as wheels for x86-64 only" "use such a machine"
 "${as_root[@]}" unshare --mount --pid --fork --mount-proc true 2>/dev/null ||
   refuse "other releases need mounts of their own" "use a machine, or a container that may mount"
 mkdir -p "$DEPS/log"
 need distros mmdebstrap git
+[ "$quick" = --quick ] || need distros ip=iproute2 apt-ftparchive=apt-utils gpg
 require_git
 exec "${as_root[@]}" /usr/bin/python3 tools/distros.py "$@"
