@@ -66,18 +66,24 @@ if command -v ninja >/dev/null 2>&1; then
 fi
 # Nothing leaves this machine unless its owner says otherwise.
 export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
-# That limits whom a node looks for; this, who can talk to it. Fast DDS 2 reads the first variable, Fast DDS 3 the other.
+# That limits whom a node looks for; this, who can talk to it. Fast DDS 2 (Jazzy) reads the first variable; Fast DDS 3
+# (Kilted), whose package has another name, reads the second, and complains in each process of the first.
 _pm_profile="$PQCMAV_ROOT/src/pqc_mav_bringup/config/fastdds_loopback.xml"
 case "$ROS_AUTOMATIC_DISCOVERY_RANGE" in
   LOCALHOST | OFF)
     if [ -z "${FASTRTPS_DEFAULT_PROFILES_FILE:-}${FASTDDS_DEFAULT_PROFILES_FILE:-}" ]; then
-      export FASTRTPS_DEFAULT_PROFILES_FILE="$_pm_profile" FASTDDS_DEFAULT_PROFILES_FILE="$_pm_profile"
+      _pm_old="${AMENT_PREFIX_PATH:-}:"
+      _pm_reads=FASTRTPS_DEFAULT_PROFILES_FILE
+      while [ -n "$_pm_old" ]; do
+        if [ -d "${_pm_old%%:*}/share/fastdds" ]; then _pm_reads=FASTDDS_DEFAULT_PROFILES_FILE; fi
+        _pm_old="${_pm_old#*:}"
+      done
+      export "$_pm_reads=$_pm_profile"
     fi ;;
   *)
-    if [ "${FASTRTPS_DEFAULT_PROFILES_FILE:-}" = "$_pm_profile" ]; then
-      unset FASTRTPS_DEFAULT_PROFILES_FILE FASTDDS_DEFAULT_PROFILES_FILE
-    fi ;;
+    if [ "${FASTRTPS_DEFAULT_PROFILES_FILE:-}" = "$_pm_profile" ]; then unset FASTRTPS_DEFAULT_PROFILES_FILE; fi
+    if [ "${FASTDDS_DEFAULT_PROFILES_FILE:-}" = "$_pm_profile" ]; then unset FASTDDS_DEFAULT_PROFILES_FILE; fi ;;
 esac
 
-unset _pm_dir _pm_hook _pm_old _pm_profile
+unset _pm_dir _pm_hook _pm_old _pm_profile _pm_reads
 unset -f _pm_prepend

@@ -172,7 +172,7 @@ def own_domain() -> Iterator[dict[str, str]]:
 
     This process is in it from now on; processes that are started without its environment need what is returned.
     """
-    from pqc_mav_bringup.loopback import PROFILES
+    from pqc_mav_bringup.loopback import profile_variable
     from pqc_mav_bringup.share import config_file
     from pqc_mav_common.free_ports import held_domain, own_run_folder
 
@@ -181,7 +181,7 @@ def own_domain() -> Iterator[dict[str, str]]:
             **run_folder,
             "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            **{name: str(config_file("fastdds_quick_discovery.xml")) for name in PROFILES},
+            profile_variable(os.environ): str(config_file("fastdds_quick_discovery.xml")),
         }
         os.environ.update(environment)
         yield environment

@@ -149,7 +149,7 @@ def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -
         assert {name: os.environ[name] for name in mine} == mine
         assert mine["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
         assert Path(mine["PQCMAV_RUN_DIR"]).is_dir()
-        assert all(Path(mine[name]).is_file() for name in PROFILES)
+        assert [Path(mine[name]).is_file() for name in PROFILES if name in mine] == [True]
         # What a second command is offered first is the one that is taken.
         offered = chain([int(mine["ROS_DOMAIN_ID"])] * 3, DOMAINS)
         monkeypatch.setattr("pqc_mav_common.free_ports.free_domain", lambda: next(offered))

@@ -165,7 +165,8 @@ class PqcPolicyNode(ManagedNode):
 
     def destroy_node(self) -> None:
         """Tell the proxy that nobody asks it to shape any more, and withdraw the node."""
-        self.tear_down()
+        if hasattr(self, "_shape"):  # Kilted also destroys a node whose making failed
+            self.tear_down()
         super().destroy_node()
 
     # --- deciding and acting ---

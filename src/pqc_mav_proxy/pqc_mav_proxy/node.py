@@ -194,7 +194,9 @@ class PqcProxyNode(ManagedNode):
 
     def destroy_node(self) -> None:
         """Frees the node, so that it leaves the ROS graph at once."""
-        self._rekeys.close()  # rclpy does not free actions, which hold the node
+        # rclpy does not free actions, which hold the node. Kilted also destroys a node whose making failed.
+        if hasattr(self, "_rekeys"):
+            self._rekeys.close()
         super().destroy_node()
 
     def _start_host(self) -> None:
