@@ -17,6 +17,22 @@ signature() {
   } | LC_ALL=C sort | hash_of
 }
 
+# The kernel reads no blank in a script's first line, and setuptools writes the path of .venv there: in a folder with a
+# blank in its name the shell has to call the interpreter. Python takes the two lines for a string.
+call_by_shell() {
+  local script
+  [[ "$ROOT" = *[[:space:]]* ]] || return 0
+  while IFS= read -r -d '' script; do
+    [[ "$(head -n 1 "$script" | tr -d '\0"')" = "#!$VENV/bin/python"* ]] || continue
+    {
+      printf "#!/bin/sh\n'''exec' \"%s\" \"\$0\" \"\$@\"\n' '''\n" "$VENV/bin/python"
+      tail -n +2 "$script"
+    } >"$script.new"
+    chmod --reference="$script" "$script.new"
+    mv "$script.new" "$script"
+  done < <(find install/bin install/lib -maxdepth 2 -type f -perm -u+x -print0)
+}
+
 before="$(signature)"
 if ! [ -d install ] || [ "$(cat build/.pqcmav-stamp 2>/dev/null || true)" != "$before" ]; then
   say "building the packages with colcon"
@@ -30,6 +46,7 @@ if ! [ -d install ] || [ "$(cat build/.pqcmav-stamp 2>/dev/null || true)" != "$b
   sed 's/PQCMAV_ON_DEMAND=OFF/PQCMAV_ON_DEMAND=ON/' colcon.meta >"$DEPS/colcon.meta"
   tools/run colcon --log-base "$DEPS/log/colcon" build --base-paths src --metas "$DEPS/colcon.meta" --continue-on-error ||
     die "the build failed; logs are in .deps/log/colcon/latest_build"
+  call_by_shell
   # A file changed meanwhile differs from this signature and is built next time.
   printf '%s\n' "$before" >build/.pqcmav-stamp
 fi

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from bare_machine import Fake, Run
@@ -35,3 +37,23 @@ def test_make_leaves_them_to_who_asks(run: Run, fake: Fake, workspace: Path, tmp
     alone = " ".join(arguments(ROOT / "colcon.meta"))
     assert " ".join(arguments(meta)) == alone.replace("ON_DEMAND=OFF", "ON_DEMAND=ON") != alone
     assert on_top.endswith("--target engine_tests -- --quiet")
+
+
+def test_a_script_runs_in_a_folder_with_a_blank_in_its_name(fake: Fake, workspace: Path, tmp_path: Path) -> None:
+    assert fake
+    place = workspace.rename(tmp_path / "my drones")
+    python = place / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    (place / ".venv" / ".pqcmav-stamp").touch()
+    (place / ".deps").mkdir()
+    (place / ".deps" / "liboqs").symlink_to("liboqs-key")
+    script = place / "install" / "bin" / "pqcmav-sim-vehicle"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"#!{python}\nimport sys\nprint('ran', *sys.argv[1:])\n")
+    script.chmod(0o755)
+    (place / "install" / "lib").mkdir()
+    (place / "tools" / "run").write_text("#!/bin/bash\n")
+    subprocess.run(["bash", "tools/build.sh"], cwd=place, check=True, capture_output=True, timeout=60)
+    ran = subprocess.run([script, "a b"], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout == "ran a b\n"
