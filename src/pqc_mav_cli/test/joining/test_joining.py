@@ -13,7 +13,7 @@ import pqc_mav_tunnel
 import pytest
 import yaml
 from commands import COMMAND, Running, pqcmav, refused
-from joining.two_ends import inviting, join
+from invitations import inviting, join
 
 from pqc_mav_cli.joining import line, share
 from pqc_mav_common import testing
