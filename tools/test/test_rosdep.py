@@ -48,6 +48,7 @@ ROS = {
 # Imported where it is there, and only for what needs it: rosdep has no key, and docs/launch.md names the pip packages.
 WITHOUT_KEY = {
     "ascon": "wirespec's one cipher that cryptography lacks",
+    "lz4": "recordings that other programs wrote",
     "mavsdk": "a test of a ground client",
     "mcap": "the flight recorder's file",
     "mcap_ros2": "the flight recorder's file",
@@ -55,6 +56,7 @@ WITHOUT_KEY = {
     "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
+    "segno": "an invitation as a picture",
     "starlette": "the dashboard's server",
     "torch": "training a detector",
     "uvicorn": "the dashboard's server",
