@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chroot import Chroot
-from deb_test import CONFIG, write_configuration
+from deb_test import write_configuration
 from two_ends import TestError, check, with_own_mounts
 
 MEMORY_MB, PROCESSORS = 3072, 2
@@ -150,8 +150,8 @@ def furnish(debian: Chroot, packages: Path, build: Path) -> int:
     given = {"root": "/srv/keys", "drone_ids": ["drone1"], "sig_tokens": ["mldsa65"], "drone_signatures": False}
     arguments = shlex.quote(json.dumps({**given, "gcs_id": "gcs", "stations": []}))
     debian.run("sh", "-c", f"echo {arguments} | pqcmav-tunneld --call init_keys")
-    debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", f"/{CONFIG}/keys")
-    debian.run("chown", "-R", "pqcmav:pqcmav", f"/{CONFIG}/keys")
+    debian.run("cp", "-r", "/srv/keys/gcs", "/srv/keys/drones", "/etc/pqcmav/keys")
+    debian.run("chown", "-R", "pqcmav:pqcmav", "/etc/pqcmav/keys")
     write_configuration(debian)
     debian.run("apt-get", "clean")
     debian.path("init").symlink_to("lib/systemd/systemd")

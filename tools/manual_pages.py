@@ -138,7 +138,7 @@ def tunneld() -> str:
     lines += item(
         "/etc/pqcmav/tunneld/ROLE.yaml", ["Configuration of the unit pqcmav-tunneld@ROLE; ROLE is drone or gcs."]
     )
-    lines += item("/etc/pqcmav/tunneld/keys", ["The keys that both examples name."])
+    lines += item("/etc/pqcmav/keys", ["The keys that both examples name."])
     lines += [".SH SEE ALSO", ".BR pqcmav (1),", ".BR pqcmav.yaml (5),", ".BR systemctl (1)"]
     return "\n".join(lines) + "\n"
 
@@ -162,7 +162,7 @@ def configuration() -> str:
         lines += [f".SH {title.upper()}", *_keys(entries)]
     lines += [".SH PER DRONE, ON THE GCS", *_paragraphs("For each drone in 'drones':")]
     lines += _keys(pqc_mav_tunnel.per_drone_schema(), "drone.ID.")
-    lines += [".SH EXAMPLE", ".nf", "role: drone", "keys: /etc/pqcmav/tunneld/keys", "drone_id: drone1"]
+    lines += [".SH EXAMPLE", ".nf", "role: drone", "keys: /etc/pqcmav/keys", "drone_id: drone1"]
     lines += ["peer: gcs.example.org", ".fi", ".SH SEE ALSO", rf".BR {plain(DAEMON)} (8),", ".BR pqcmav (1)"]
     return "\n".join(lines) + "\n"
 
