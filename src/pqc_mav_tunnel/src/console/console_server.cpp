@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <system_error>
 
 #include "clock.hpp"
@@ -99,23 +100,34 @@ void ConsoleServer::accept_clients(std::uint64_t now) {
       if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) deaf_until_ns_ = now + kSampleNs;
       return;
     }
-    if (clients_.size() >= limits_.clients && !make_place()) {
+    const auto who = asker_of(fd);
+    if (clients_.size() >= limits_.clients && !make_place(who.uid)) {
       const auto line = refusal_line(nullptr, "too_many_clients",
                                      "The control socket serves " + std::to_string(limits_.clients) +
                                          " clients, and all of them are busy; try again later.");
       (void)!::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
       continue;
     }
-    const auto who = asker_of(fd);
     clients_.push_back({next_number_++, std::move(fd), who, LineBuffer(limits_.line), {}, now, now, std::nullopt});
   }
 }
 
-/// The one that has been idle for longest gives way.
-bool ConsoleServer::make_place() {
+/// The one that has been idle for longest gives way; if all are busy, one of the user who has most of them, if that is
+/// more than the newcomer's user has: nobody shuts others out.
+bool ConsoleServer::make_place(uid_t uid) {
   auto longest = clients_.end();
   for (auto it = clients_.begin(); it != clients_.end(); ++it)
     if (!it->works && !it->follows && (longest == clients_.end() || it->asked_ns < longest->asked_ns)) longest = it;
+  if (longest == clients_.end()) {
+    std::map<uid_t, std::size_t> counts;
+    for (const auto& client : clients_) ++counts[client.who.uid];
+    std::size_t most = counts[uid] + 1;  // giving up one of two for one of none would only change who is shut out
+    for (auto it = clients_.begin(); it != clients_.end(); ++it)
+      if (const auto count = counts[it->who.uid]; !it->works && count > most) {
+        longest = it;
+        most = count;
+      }
+  }
   if (longest == clients_.end()) return false;
   clients_.erase(longest);
   return true;

@@ -62,7 +62,7 @@ class ConsoleServer {
   };
   void run();
   void accept_clients(std::uint64_t now);
-  bool make_place();
+  bool make_place(uid_t uid);
   void read_from(Client& client, std::uint64_t now);
   void next_request(Client& client, std::uint64_t now);
   void write_to(Client& client, std::uint64_t now);

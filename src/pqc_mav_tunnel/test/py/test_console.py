@@ -200,3 +200,40 @@ def test_members_of_the_group_may_use_it_and_others_not(keys: Path, own_run_fold
     told = [event["text"] for event in engine.wait_events(5) if event["type"] == "log"]
     assert any(f"uid {GROUP}, gid {GROUP + 1}, pid" in text and "log level warning" in text for text in told), told
     engine.stop()
+
+
+# Takes as many places as there are, and keeps them by following events.
+CROWD = """
+import json, socket, sys, time
+held = []
+for _ in range(40):
+    held.append(socket.socket(socket.AF_UNIX))
+    held[-1].connect(sys.argv[1])
+    held[-1].sendall(b'{"v": 1, "command": "subscribe"}\\n')
+    held[-1].recv(4096)
+print("all", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_one_user_does_not_shut_the_others_out(keys: Path, own_run_folder: Path) -> None:
+    engine = tunnel.Engine(gcs_config(keys, control_socket_mode="0660"))
+    engine.start()
+    path = engine.control_socket()
+    own_run_folder.chmod(0o755)
+    os.chown(path, -1, GROUP)
+    command = [sys.executable, "-I", "-S", "-c", CROWD, path]
+    with subprocess.Popen(command, user=GROUP, group=GROUP, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as crowd:
+        try:
+            assert crowd.stdout is not None and crowd.stdout.readline() == b"all\n"
+            for _ in range(3):
+                client = Client(path)
+                answer = client.ask("status")
+                assert answer["ok"], answer
+                follower = Client(path)
+                assert follower.ask("subscribe")["ok"]
+                client.close()
+        finally:
+            crowd.kill()
+    engine.stop()
