@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import loopback
 import messages
@@ -34,7 +35,6 @@ DELAY_S = 0.02
 UP_RATE, DOWN_RATE = 50.0, 39.0  # telemetry and commands a second
 SECONDS = 20.0
 MOST_REFLECTED = 3.0
-_CHALLENGE_AT_MOST = 52  # a command is larger
 _VICTIM = "127.0.0.9"
 _WATCH_S = 8.0
 _UP_S = 20.0
@@ -61,12 +61,16 @@ class Reflection:
 
 
 class Relay:
-    """The network between drone and gcs. `win`: share of the drone's datagrams that the overtaker's copy precedes."""
+    """The network between drone and gcs. `win`: share of the drone's datagrams that the overtaker's copy precedes.
 
-    def __init__(self, gcs_port: int, seed: int = 1) -> None:
+    With `answers` he passes on all but data; `forged` copies of each datagram of a handshake come before all others.
+    """
+
+    def __init__(self, gcs_port: int, seed: int = 1, win: float = 0.0, answers: bool = False, forged: int = 0) -> None:
         self.gcs = (loopback.HOST, gcs_port)
-        self.win = 0.0
-        self.answers = False
+        self.win = win
+        self.answers = answers
+        self.forged = forged
         self.silent = False
         self.steal = False
         self.astray_bytes = self.stolen_bytes = 0
@@ -112,6 +116,9 @@ class Relay:
             return
         if data[0] == 0x33:
             self.handshake.append(data)
+            for number in range(self.forged):
+                with _bound(f"127.0.0.{20 + number}") as nobody:
+                    nobody.sendto(data, self.gcs)
         if self.steal:
             # the original never arrives, and the drone is heard no more
             self._overtaker.sendto(data, self.gcs)
@@ -127,8 +134,14 @@ class Relay:
 
     def _astray(self, data: bytes, _sender: tuple[str, int]) -> None:
         self.astray_bytes += len(data)
-        if self.answers and self._drone is not None and len(data) <= _CHALLENGE_AT_MOST:
+        if self.answers and self._drone is not None and not is_data(data):
             self._later(self.drone_side, data, self._drone)
+
+
+def is_data(datagram: bytes) -> bool:
+    """Whether it is a data frame or a bundle, of either form (docs/protocol.md section 10)."""
+    first = datagram[0]
+    return first in (0x03, 0x23) or first & 0xC0 == 0x80
 
 
 def _bound(host: str) -> socket.socket:
@@ -137,22 +150,24 @@ def _bound(host: str) -> socket.socket:
     return made
 
 
-class _Session:
+class Session:
     """A gcs, a drone behind the relay, and traffic."""
 
-    def __init__(self, stack: ExitStack, seed: int = 1) -> None:
+    def __init__(self, stack: ExitStack, seed: int = 1, **attack: Any) -> None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
         pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
         vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
         gcs = End(loopback.gcs_config(folder, {DRONE_ID: ground.getsockname()[1]}))
         stack.callback(gcs.close)
         ports = gcs.child.ask("ports")
-        self.relay = Relay(ports["data"], seed)
+        self.relay = Relay(ports["data"], seed, **attack)
         stack.callback(self.relay.close)
+        began = time.monotonic()
         drone = End(loopback.drone_config(folder, DRONE_ID, {"data": self.relay.port}))
         stack.callback(drone.close)
         if not wait_until(lambda: drone.status()["state"] == "UP", _UP_S):
             raise ChildError(f"no session through the relay: {drone.status()['last_error']}")
+        self.up_s = time.monotonic() - began
         drone_plain, gcs_plain = (each["plain"][DRONE_ID] for each in (drone.child.ask("ports"), ports))
         ends = [
             TrafficEnd(vehicle, 0, messages.DOWN, drone_plain, UP_RATE),
@@ -167,7 +182,7 @@ def measure(seed: int) -> list[Race]:
     found = []
     for share, answers in ((0.5, False), (1.0, False), (1.0, True)):
         with ExitStack() as stack:
-            session = _Session(stack, seed)
+            session = Session(stack, seed)
             time.sleep(1.0)
             session.relay.answers, session.relay.win = answers, share
             time.sleep(SECONDS)
@@ -183,13 +198,13 @@ def reflect(runs: int) -> list[Reflection]:
     found = []
     for _ in range(runs):
         with ExitStack() as stack:
-            session = _Session(stack)
+            session = Session(stack)
             time.sleep(1.0)
             session.relay.steal = True
             time.sleep(_WATCH_S)
             found.append(Reflection("a packet", session.relay.stolen_bytes, session.relay.astray_bytes))
     with ExitStack() as stack:
-        session = _Session(stack)
+        session = Session(stack)
         for number, datagram in enumerate(session.relay.handshake):
             with _bound(_VICTIM) as victim:
                 victim.sendto(datagram, session.relay.gcs)

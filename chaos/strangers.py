@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import air
+import contact
 import overtaking
 import pqc_mav_tunnel
 import tables
@@ -78,12 +79,14 @@ def run(options: argparse.Namespace) -> int:
         print("  ".join(str(cell) for cell in cells(crowds[-1])), flush=True)
     races = overtaking.measure(options.seed)
     reflected = overtaking.reflect(options.runs)
-    text = page(crowds, races, reflected, machine)
+    contacts = contact.measure(max(options.runs // 4, 1), options.seed)
+    text = page(crowds, races, reflected, contacts, machine)
     print("\n" + text)
-    found = problems(crowds, races, reflected)
+    found = problems(crowds, races, reflected) + contact.problems(contacts)
     if options.output:
         tables.write_page(Path(options.output) / "strangers.md", text)
         whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
+        whole["contacts"] = [asdict(each) for each in contacts]
         whole |= {"races": [asdict(each) for each in races], "reflected": [asdict(each) for each in reflected]}
         tables.write_json(Path(options.output) / "strangers.json.gz", {**whole, "problems": found})
     return 1 if found else 0
@@ -158,6 +161,7 @@ def page(
     crowds: Sequence[Connects],
     races: Sequence[overtaking.Race],
     reflected: Sequence[overtaking.Reflection],
+    contacts: Sequence[contact.Contact],
     machine: str,
 ) -> str:
     """The results page."""
@@ -165,6 +169,6 @@ def page(
     text += f"*{machine}*\n\n## Connecting\n\nA drone connects over a link without loss while strangers send "
     text += f"{RATE:g} datagrams a second to the gcs: false ClientHellos, and copies of what the drone said.\n\n"
     text += tables.markdown(HEAD, [cells(each) for each in crowds])
-    text += overtaking.section(races, reflected)
-    found = problems(crowds, races, reflected)
+    text += overtaking.section(races, reflected) + contact.section(contacts)
+    found = problems(crowds, races, reflected) + contact.problems(contacts)
     return text + f"\nVerdict: **{'ok' if not found else 'FAILED: ' + '; '.join(found)}**.\n"

@@ -41,6 +41,7 @@ endfunction()
 
 pqcmav_test(address_book)
 pqcmav_test(added_drone)
+pqcmav_test(address_simulation TIMEOUT 300)
 pqcmav_test(admission)
 pqcmav_test(aead)
 pqcmav_test(announcements)

@@ -14,7 +14,7 @@ from itertools import count
 from .proofs import Address
 from .transport import AMPLIFICATION, IP_UDP_BYTES
 
-LIVING, CANDIDATES = 4, 8
+LIVING, CANDIDATES, PER_SLOT = 4, 16, 4
 CHALLENGES, CHALLENGE_BYTES = 6, 49 + IP_UDP_BYTES
 LEAST_TIME_S, TIME_PTOS = 0.5, 3.0
 FIRST_PTO_S = 0.2
@@ -127,11 +127,12 @@ class Paths:
     def challenges(self, now: float) -> list[tuple[Address, bytes]]:
         """The challenges that are due, each with a value of its own. A path that failed is left."""
         if now >= self._slot_end:
-            source, length = self._slot[self._pick(len(self._slot))]
+            for _ in range(min(PER_SLOT, len(self._slot))):
+                source, length = self._slot.pop(self._pick(len(self._slot)))
+                if source not in self._known:
+                    self._join(source, length, now)
             self._slot_end = NEVER
             self._slot.clear()
-            if source not in self._known:
-                self._join(source, length, now)
         out = []
         for address in list(self._known):
             known = self._known.get(address)

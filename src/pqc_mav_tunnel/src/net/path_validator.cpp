@@ -56,9 +56,9 @@ void PathValidator::hear_of(const SockAddr& from, std::size_t size, std::uint64_
     slot_end_ = now + to_ns(kPathSlotLeast) + random_below(to_ns(kPathSlotMost) - to_ns(kPathSlotLeast));
     due_ = std::min(due_, slot_end_);
   }
-  if (random_below(++slot_heard_) != 0) return;
-  slot_kept_ = from;
-  slot_size_ = size;
+  const auto place = slot_heard_ < kPathsPerSlot ? slot_heard_ : random_below(slot_heard_ + 1);
+  ++slot_heard_;
+  if (place < kPathsPerSlot) slot_kept_[place] = {from, size};
 }
 
 void PathValidator::join(const SockAddr& from, std::size_t size, std::uint64_t now) {
@@ -120,9 +120,11 @@ void PathValidator::enliven(std::size_t index, std::uint64_t now) {
 std::optional<PathValidator::Challenge> PathValidator::poll(std::uint64_t now) {
   if (now < due_) return std::nullopt;
   if (now >= slot_end_) {
+    const auto kept = std::span(slot_kept_).first(std::min<std::size_t>(slot_heard_, kPathsPerSlot));
     slot_end_ = kNever;
     slot_heard_ = 0;
-    if (std::ranges::find(entries_, slot_kept_, &Entry::address) == entries_.end()) join(slot_kept_, slot_size_, now);
+    for (const auto& each : kept)
+      if (std::ranges::find(entries_, each.from, &Entry::address) == entries_.end()) join(each.from, each.size, now);
   }
   for (std::size_t i = 0; i < entries_.size();) {
     if (now < entries_[i].next) {

@@ -97,10 +97,13 @@ class PathValidator {
   RandomSource random_;
   std::vector<Entry> entries_;
   std::uint64_t due_ = kNever, pto_ = 0;
-  // Addresses that are not among them wait for the end of a slot, of which one at random joins.
+  // Addresses that are not among them wait for the end of a slot, of which a few at random join.
   std::uint64_t joined_ = 0, slot_end_ = kNever, slot_heard_ = 0;
-  SockAddr slot_kept_;
-  std::size_t slot_size_ = 0;
+  struct Kept {
+    SockAddr from;
+    std::size_t size = 0;
+  };
+  std::array<Kept, kPathsPerSlot> slot_kept_{};
   std::uint64_t revision_ = 0;
   inline static const SockAddr nowhere_{};
 };

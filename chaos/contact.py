@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose address counts at first contact: three attacks without a key, from outside, on real processes on loopback.
+
+A race: an overtaker's copies come first from the first datagram on, and he passes on all but the commands. Forged
+copies: each datagram of the handshake comes first from sources of nobody. Recordings: old ClientHellos with good return
+proofs are played while a restarted gcs waits for its drone. None of them drops anything on the drone's own path.
+"""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+import loopback
+import overtaking
+import pqc_mav_tunnel
+import tables
+from children import ChildError
+from ends import DRONE_ID, End
+
+from pqc_mav_common.waiting import wait_until
+
+UP_LIMIT_S = 2.0  # after the start of the drone's process, or after the restart of the gcs; without an attack about 1
+LEAST_DELIVERED = 0.99
+FORGED, RECORDINGS = 3, 12
+_VOLLEY_S = 0.05
+_GIVE_UP_S = 40.0
+_SETTLED_S = 1.0
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One run: seconds until the drone was up (None: not at all), and the commands after that."""
+
+    attack: str
+    up_s: float | None
+    sent: int = 0
+    delivered: int = 0
+
+
+def race(seconds: float, seed: int = 1) -> Contact:
+    """The overtaker wins everything from the first ClientHello on."""
+    return _connect("wins the first race, passes on all but commands", seconds, seed, win=1.0, answers=True)
+
+
+def forged(seconds: float, seed: int = 1) -> Contact:
+    """Three copies of each datagram of the handshake, from nobody, before the drone's own."""
+    return _connect(f"{FORGED} forged copies of each handshake datagram", seconds, seed, forged=FORGED)
+
+
+def _connect(
+    attack: str, seconds: float, seed: int, *, win: float = 0.0, answers: bool = False, forged: int = 0
+) -> Contact:
+    with ExitStack() as stack:
+        try:
+            session = overtaking.Session(stack, seed, win=win, answers=answers, forged=forged)
+        except ChildError:
+            return Contact(attack, None)
+        time.sleep(seconds)
+        session.relay.win, session.relay.forged = 0.0, 0
+        counts = session.traffic.stop()
+        up = next(each for each in counts["streams"] if each["way"] == overtaking.messages.UP)
+        return Contact(attack, session.up_s, up["sent"], up["received"])
+
+
+def recordings(count: int = RECORDINGS, seed: int = 1) -> Contact:
+    """Restart the gcs while a listener plays what the drone said at its earlier starts."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
+        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
+        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        ground.bind((loopback.HOST, 0))
+        grounds = {DRONE_ID: ground.getsockname()[1]}
+        gcs = End(loopback.gcs_config(folder, grounds))
+        stack.callback(lambda: gcs.close())
+        port = gcs.child.ask("ports")["data"]
+        relay = overtaking.Relay(port, seed)
+        stack.callback(relay.close)
+        config = loopback.drone_config(folder, DRONE_ID, {"data": relay.port}, state_dir=f"{folder}/state")
+        played: list[bytes] = []
+        for number in range(count + 1):
+            relay.handshake.clear()
+            drone = End(config)
+            stack.callback(drone.close)
+            if not wait_until(partial(_is_new, drone, None), _GIVE_UP_S):
+                raise ChildError(f"no session at start {number}")
+            played.append(relay.handshake[0])
+            time.sleep(_SETTLED_S if number == count else 0.3)
+            if number < count:
+                drone.kill()
+        before = drone.status()["session_id"]
+        gcs.kill()
+        gcs = End(loopback.gcs_config(folder, grounds, data_port=port))
+        back = time.monotonic()
+        with _Player(played[1:-1], ("127.0.0.1", port)):
+            is_up = wait_until(lambda: _is_new(drone, before), _GIVE_UP_S)
+        up_s = time.monotonic() - back if is_up else None
+        return Contact(f"{len(played) - 2} recorded ClientHellos at a restart of the gcs", up_s)
+
+
+def _is_new(drone: End, before: object) -> bool:
+    status = drone.status()
+    return status["state"] == "UP" and status["session_id"] != before
+
+
+class _Player:
+    """Plays recordings, each from an address of its own, again and again."""
+
+    def __init__(self, recorded: Sequence[bytes], gcs: tuple[str, int]) -> None:
+        self._recorded, self._gcs = recorded, gcs
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> _Player:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with ExitStack() as stack:
+            places = []
+            for number in range(len(self._recorded)):
+                places.append(stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
+                places[-1].bind((f"127.0.0.{40 + number}", 0))
+            for datagram, place in itertools.cycle(zip(self._recorded, places, strict=True)):
+                place.sendto(datagram, self._gcs)
+                if self._over.wait(_VOLLEY_S / len(self._recorded)):
+                    return
+
+
+def measure(runs: int, seed: int = 1) -> list[Contact]:
+    """All three, `runs` times."""
+    found = []
+    for number in range(runs):
+        found += [race(10.0, seed + number), forged(3.0, seed + number), recordings(seed=seed + number)]
+    return found
+
+
+def problems(contacts: Sequence[Contact]) -> list[str]:
+    """Return what is not as it must be, in words."""
+    found = []
+    for each in contacts:
+        if each.up_s is None or each.up_s > UP_LIMIT_S:
+            took = "never" if each.up_s is None else f"after {each.up_s:.1f} s"
+            found.append(f"{each.attack}: up {took}")
+        if each.delivered < LEAST_DELIVERED * each.sent:
+            found.append(f"{each.attack}: {each.delivered} of {each.sent} commands delivered")
+    return found
+
+
+def section(contacts: Sequence[Contact]) -> str:
+    """The page's part."""
+    text = "\n## First contact\n\nOn loopback, without a key, with nothing dropped on the drone's own way of "
+    text += (
+        f"{1000 * overtaking.DELAY_S:g} ms. Up: from the start of the drone's process, or the restart of the gcs.\n\n"
+    )
+    rows = []
+    for attack in dict.fromkeys(each.attack for each in contacts):
+        those = [each for each in contacts if each.attack == attack]
+        times = [each.up_s for each in those if each.up_s is not None]
+        sent, delivered = (sum(getattr(each, name) for each in those) for name in ("sent", "delivered"))
+        share = f"{delivered} of {sent}" if sent else "-"
+        rows.append((attack, f"{len(times)}/{len(those)}", f"{max(times, default=float('nan')):.2f} s", share))
+    return text + tables.markdown(("the attacker", "up", "worst", "commands delivered"), rows)
