@@ -20,18 +20,18 @@ def init(*arguments, **named):
     os.write(1, b"{NOISE}\\n")
     libc.puts(b"{NOISE}")
 rclpy.init = init
-from pqc_mav_cli.app import run
+from pqc_mav_cli.entry import run
 run()
 """
 WITHOUT_ROS = f"""
 import os
-from pqc_mav_cli import app, own_stdout, suites_command
+from pqc_mav_cli import entry, own_stdout, suites_command
 def noisy(value):
     own_stdout.claim()
     os.write(1, b"{NOISE}\\n")
     print(["of our own"] * 100_000)
 suites_command.print_json = noisy
-app.run()
+entry.run()
 """
 
 
