@@ -136,8 +136,8 @@ inline constexpr std::uint32_t kHandshakeDatagramsPerS = 20'000;
 inline constexpr unsigned kPathChallenges = 6;
 inline constexpr milliseconds kPathDecisionMin{500};
 inline constexpr std::size_t kPathsLiving = 4, kPathsWaiting = 16;  // get everything; get what their credit allows
-inline constexpr std::size_t kPathCreditMost = 65'536;             // bytes
-inline constexpr seconds kPathWatch{1};                            // while several live each is challenged so often
+inline constexpr std::size_t kPathCreditMost = 65'536;              // bytes
+inline constexpr seconds kPathWatch{1};                             // while several live each is challenged so often
 inline constexpr unsigned kPathWatchUnanswered = 3;
 inline constexpr seconds kPathUnheard{3}, kPathHeardLately{1};
 inline constexpr seconds kPathJoinAfter{1};  // since the last one joined: the next one need not wait for a slot's end
