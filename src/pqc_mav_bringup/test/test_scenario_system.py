@@ -59,7 +59,8 @@ def test_only_strategy_times_suites_and_the_lowest_level_differ_from_the_policys
     given = parameters(file)
     changed = {spec.name for spec in node_specs() if spec.name in given}
     assert all(
-        name.endswith("_s") or name in ("strategy", "suites", "target_suite", "minimum_level") for name in changed
+        name.endswith("_s") or name in ("strategy", "suites", "allow_drafts", "target_suite", "minimum_level")
+        for name in changed
     ) and changed == set(given)
 
 
