@@ -94,8 +94,8 @@ images:  ## Build container images without a registry and fly the demo in contai
 	@tools/setup.sh
 	@tools/images.sh
 
-verify-model:  ## Check the symbolic models of the protocol (needs verifpal; ALLOW_MISSING=1 passes without)
-	@ALLOW_MISSING="$(ALLOW_MISSING)" tools/verify_model.sh
+verify-model:  ## Check the symbolic models of the protocol (needs verifpal and ProVerif; ALLOW_MISSING=1 passes without)
+	@ALLOW_MISSING="$(ALLOW_MISSING)" PROVERIF_SOURCE="$(PROVERIF_SOURCE)" tools/verify_model.sh
 
 clean:  ## Remove everything built here (.venv, .deps, build, install)
 	@rm -rf .venv .deps build build-* install log .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MODEL = Path(__file__).resolve().parent.parent / "docs" / "model"
+PROVEN = "handshake.pv.in"  # for ProVerif: unbounded sessions
 HANDSHAKE, REJECT, REKEY = "handshake.vp.in", "reject.vp.in", "rekey.vp.in"
 DRONES, RESTART, PATH, RATCHET = "drones.vp.in", "restart.vp.in", "path.vp.in", "ratchet.vp.in"
 CONDITION = "//?"
@@ -25,7 +26,7 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True)
 class Variant:
-    """One model. `expect` is Verifpal's result code: a letter per query and 0 for holds, 1 for an attack."""
+    """One model. `expect` has a digit per query, 0 for holds and 1 for an attack; for Verifpal a letter before each."""
 
     name: str
     says: str
@@ -197,6 +198,26 @@ VARIANTS = (
     _variant("path", "", "Challenge and response of a path, with the PSK stolen.", "c0a0a0f0", PATH),
 )
 
+# ProVerif's queries: confidentiality of telemetry and command; agreement of the drone, then of the gcs, with the other
+# end on identities, suite, session and keys; telemetry and command taken as sent; and both are taken at all: 11.
+_OUTCOMES = {
+    "psk_stolen": "01011011",
+    "psk_stolen_unsigned": "01011011",
+    "psk_and_drone_key_stolen": "01011011",
+    "psk_and_gcs_key_stolen": "11111111",
+    "both_broken": "11000011",
+}
+VARIANTS += tuple(
+    Variant(f"proven_{each.name}", each.says, each.flags - {"fresh"}, _OUTCOMES.get(each.name, "00000011"), PROVEN)
+    for each in VARIANTS
+    if each.template == HANDSHAKE and each.name != "offer_travels"  # there the attacker chooses the suite always
+)
+
+
+def file_name(variant: Variant) -> str:
+    """Return the name of a variant's model: Verifpal reads .vp, ProVerif .pv."""
+    return variant.name + Path(variant.template).with_suffix("").suffix
+
 
 def model(template: str, variant: Variant) -> str:
     """Return the whole file of a variant. Raise TemplateError."""
@@ -210,21 +231,26 @@ def model(template: str, variant: Variant) -> str:
     unknown = variant.flags - known
     if unknown:
         raise TemplateError(f"{variant.name}: no line of {variant.template} asks for {', '.join(sorted(unknown))}")
-    head = [f"// {variant.says}", f"// Made by tools/model_variants.py from {variant.template}: change those."]
-    return "\n".join([*head, f"// expect: {variant.expect}", *lines, ""])
+    head = [
+        variant.says,
+        f"Made by tools/model_variants.py from {variant.template}: change those.",
+        f"expect: {variant.expect}",
+    ]
+    remark = "(* {} *)" if variant.template.endswith(".pv.in") else "// {}"
+    return "\n".join([*(remark.format(line) for line in head), *lines, ""])
 
 
 def models(folder: Path = MODEL) -> dict[str, str]:
     """Return every model's text by its file name. Raise TemplateError."""
-    templates = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.vp.in")}
-    return {f"{variant.name}.vp": model(templates[variant.template], variant) for variant in VARIANTS}
+    templates = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.in")}
+    return {file_name(variant): model(templates[variant.template], variant) for variant in VARIANTS}
 
 
 def main() -> None:
     """Write every model into the folder named as argument, and nothing else."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.glob("*.vp"):
+    for left in folder.glob("*.[vp][pv]"):
         left.unlink()
     for name, text in models().items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -65,3 +65,33 @@ def test_unreadable_model_fails(run: Run, fake: Fake) -> None:
 def test_no_model_fails(run: Run, fake: Fake) -> None:
     fake("verifpal", "exit 0")
     assert "no model" in run("tools/verify_model.sh", "docs/model").stderr
+
+
+@pytest.mark.parametrize(
+    ("expected", "says", "exit_code"),
+    [
+        ("01", "is true.|is false.", 0),
+        ("00", "is true.|is false.", 1),
+        ("01", "is true.|cannot be proved.", 1),
+        ("01", "is true.", 1),
+    ],
+)
+def test_outcome_of_proverif_is_compared(
+    run: Run, fake: Fake, model: Path, expected: str, says: str, exit_code: int
+) -> None:
+    model.rename(model.with_name("old.txt"))
+    model.with_suffix(".pv").write_text(f"(* expect: {expected} *)\n")
+    lines = "".join(f"Query some {each}\\n" for each in says.split("|"))
+    fake("proverif", f"printf 'Query early is true.\\nVerification summary:\\n{lines}'")
+    result = run("tools/verify_model.sh", "docs/model")
+    assert result.returncode == exit_code, result.stdout + result.stderr
+
+
+def test_sources_of_another_proverif_are_refused(run: Run, model: Path, tmp_path: Path) -> None:
+    model.rename(model.with_suffix(".pv"))
+    (tmp_path / "pv" / "src").mkdir(parents=True)
+    (tmp_path / "pv" / "build").write_text("exit 0\n")
+    (tmp_path / "pv" / "src" / "main.ml").write_text("let () = ()\n")
+    result = run("tools/verify_model.sh", "docs/model", PROVERIF_SOURCE=str(tmp_path / "pv"))
+    assert result.returncode == 1
+    assert "is not the ProVerif" in result.stderr
