@@ -39,7 +39,7 @@ def _variant(name: str, flags: str, says: str, expect: str = "c0c0a0a0a0a0", tem
     return Variant(name, says, frozenset(flags.split()), expect, template)
 
 
-VARIANTS = (
+VARIANTS: tuple[Variant, ...] = (
     _variant(
         "hybrid",
         "hybrid fresh",
