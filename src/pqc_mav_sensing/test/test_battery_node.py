@@ -106,6 +106,7 @@ def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.Mo
     """With mavros' own QoS: best effort for the battery. Its message types are stood in for by standard ones."""
     stand_in = types.ModuleType("mavros_msgs.msg")
     stand_in.State, stand_in.ExtendedState, stand_in.VfrHud, stand_in.Altitude = Bool, Bool, Float32, Float32
+    stand_in.HomePosition = Float32
     package = types.ModuleType("mavros_msgs")
     package.msg = stand_in
     monkeypatch.setitem(sys.modules, "mavros_msgs", package)

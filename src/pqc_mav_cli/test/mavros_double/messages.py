@@ -22,6 +22,8 @@ INTERFACES = {
     "msg/State.msg": _HEADER
     + "bool connected\nbool armed\nbool guided\nbool manual_input\nstring mode\nuint8 system_status\n",
     "msg/ExtendedState.msg": _HEADER + "uint8 vtol_state\nuint8 landed_state\n",
+    "msg/GeoPoint.msg": "float64 latitude\nfloat64 longitude\nfloat64 altitude\n",  # of geographic_msgs in mavros
+    "msg/HomePosition.msg": _HEADER + "GeoPoint geo\n",
     "msg/VfrHud.msg": _HEADER
     + "float32 airspeed\nfloat32 groundspeed\nint16 heading\nfloat32 throttle\nfloat32 altitude\nfloat32 climb\n",
     "msg/Altitude.msg": _HEADER

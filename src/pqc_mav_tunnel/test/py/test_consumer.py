@@ -14,7 +14,7 @@ import pytest
 CONSUMER = Path(__file__).resolve().parent.parent / "consumer"
 PACKAGE = CONSUMER.parent.parent
 PUBLIC = {
-    "attempt_log", "config", "engine", "error", "events", "handshake_outcome", "keystore", "process", "status",
+    "attempt_log", "calls", "config", "engine", "error", "events", "handshake_outcome", "keystore", "process", "status",
     "suites", "version",
 }  # fmt: skip
 
