@@ -35,13 +35,15 @@ class FakeEngine:
     def status(self) -> list[dict[str, Any]]:
         return [{"drone_id": drone, "suite": SUITE, "epoch": 6} for drone in ("d1", "d2")]
 
-    def request_rekey(self, drone: str, suite: str = "", reason: str = "", kind: str = "") -> dict[str, Any]:
+    def request_rekey(
+        self, drone: str, suite: str = "", reason: str = "", kind: str = "", pin_for_s: float = 0
+    ) -> dict[str, Any]:
         self.asked.append((drone, suite, reason))
         self.kinds.append(kind)
         assert self.free.wait(DEADLINE_S)
         if isinstance(self.outcome, Exception):
             raise self.outcome
-        return self.outcome
+        return {"pin_for_s": pin_for_s, **self.outcome}
 
 
 class Bench:
