@@ -299,12 +299,14 @@ class HeldEngine:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
 
-    def request_rekey(self, drone: str, suite: str = "", reason: str = "", kind: str = "") -> dict[str, Any]:
+    def request_rekey(self, _drone: str, **_asked: Any) -> dict[str, Any]:
         if self._first.acquire(blocking=False):
             ok = self._asked.acquire(timeout=DEADLINE_S / 2)
-            return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "message": "done" if ok else "nobody"}
+            message = "done" if ok else "nobody"
+            return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "pin_for_s": 0.0, "message": message}
         self._asked.release()
-        return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "message": "Busy: another rekey runs."}
+        message = "Busy: another rekey runs."
+        return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "pin_for_s": 0.0, "message": message}
 
 
 def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
