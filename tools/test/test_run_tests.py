@@ -149,3 +149,55 @@ def test_missing_pytest_is_named(tool: ModuleType, monkeypatch: pytest.MonkeyPat
 def test_unknown_package_is_refused(tool: ModuleType) -> None:
     with pytest.raises(SystemExit, match="no package nonsense"):
         tool.selected(["nonsense"])
+
+
+FLAKY = """
+import pathlib
+
+def test_starved():
+    seen = pathlib.Path(__file__).with_name("seen")
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+
+def test_steady():
+    pass
+"""
+
+
+def looked_at(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> object:
+    """What remains of a package with these tests after a first and a second look."""
+    (tmp_path / "pack" / "test").mkdir(parents=True)
+    (tmp_path / "pack" / "test" / "test_it.py").write_text(source)
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(tool, "ROWS", ())
+    folders = [tmp_path / "pack"]
+    (outcome,) = tool.second_look(tool.run_pytests(folders), folders)
+    return outcome
+
+
+def test_a_starved_test_passes_alone_and_is_named(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = looked_at(tool, tmp_path, monkeypatch, FLAKY)
+    assert (outcome.passed, outcome.failed) == (2, 0)
+    assert tool.summarise([outcome]) == 0
+    assert re.search(r"unsteady, passed alone: .*test_starved\n", capsys.readouterr().out)
+
+
+def test_what_fails_alone_stays_a_failure(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = looked_at(tool, tmp_path, monkeypatch, FLAKY + "\ndef test_broken():\n    assert False\n")
+    assert (outcome.passed, outcome.failed) == (2, 1)
+    assert tool.summarise([outcome]) == 1
+    output = capsys.readouterr().out
+    assert "test_broken" not in output.partition("==> summary")[2]
+
+
+def test_many_failures_get_no_second_look(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool, "SECOND_LOOK_MAX", 0)
+    assert looked_at(tool, tmp_path, monkeypatch, FLAKY).failed == 1
