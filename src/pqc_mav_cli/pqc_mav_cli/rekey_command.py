@@ -68,7 +68,7 @@ def rekey(
 
 
 def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
-    from pqc_mav_cli.ros_session import reachable, ros_node
+    from pqc_mav_cli.ros_session import DISCOVERY_S, reachable, ros_node
 
     if asked["suite"]:
         import pqc_mav_tunnel
@@ -80,7 +80,7 @@ def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
         from pqc_mav_interfaces.srv import Rekey
 
         client = node.create_client(Rekey, service)
-        if not client.wait_for_service(timeout_sec=min(timeout, 5.0)):
+        if not client.wait_for_service(timeout_sec=min(timeout, DISCOVERY_S)):
             raise CliError(f"No service {service} ({reachable(os.environ)}); is the proxy running?")
         future = client.call_async(Rekey.Request(**asked))
         deadline = time.monotonic() + timeout

@@ -20,6 +20,7 @@ from pqc_mav_proxy.names import was_removed
 STATUS_TYPE = "pqc_mav_interfaces/msg/TunnelStatus"
 STATUS_TOPIC = "/status"
 LOOK_S = 0.25
+DISCOVERY_S = 10.0  # ROS finds a service in less than one second; a busy machine, and a new process on it, take several
 GUARDS = ("sockets", "mavros")  # diagnostics of a proxy that are about ways around the tunnel
 
 

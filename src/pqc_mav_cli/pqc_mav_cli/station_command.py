@@ -13,7 +13,7 @@ from pqc_mav_cli.errors import CliError
 from pqc_mav_common.local_socket import Control, chosen, nothing_here
 from pqc_mav_common.waiting import wait_until
 
-_SERVICE_S = 5.0
+_ANSWER_S = 10.0
 _STEP_S = 0.01
 
 
@@ -50,7 +50,7 @@ def _by_socket(control: Control, gcs_id: str, timeout: float) -> None:
 
 
 def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
-    from pqc_mav_cli.ros_session import reachable, ros_node
+    from pqc_mav_cli.ros_session import DISCOVERY_S, reachable, ros_node
 
     proxy = f"/{namespace.strip('/')}/pqc_proxy"
     newest: list[Any] = []
@@ -60,7 +60,7 @@ def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
         from pqc_mav_common import qos
 
         node.create_subscription(TunnelStatus, f"{proxy}/status", newest.append, qos.latched(1))
-        if not wait_until(lambda: bool(newest), _SERVICE_S, _STEP_S):
+        if not wait_until(lambda: bool(newest), _ANSWER_S, _STEP_S):
             raise CliError(f"No status from {proxy} ({reachable(os.environ)}); is the proxy running?")
         if _listed(gcs_id, list(newest[-1].stations)):
             return
@@ -98,11 +98,11 @@ def _set(node: Any, proxy: str, gcs_id: str) -> None:
     from rcl_interfaces.srv import SetParameters
 
     client = node.create_client(SetParameters, f"{proxy}/set_parameters")
-    if not client.wait_for_service(timeout_sec=_SERVICE_S):
+    if not client.wait_for_service(timeout_sec=DISCOVERY_S):
         raise CliError(f"No service {proxy}/set_parameters; is the proxy running?")
     value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=gcs_id)
     future = client.call_async(SetParameters.Request(parameters=[Parameter(name="station", value=value)]))
-    if not wait_until(future.done, _SERVICE_S, _STEP_S):
+    if not wait_until(future.done, _ANSWER_S, _STEP_S):
         raise CliError(f"No answer from {proxy}/set_parameters.")
     result = future.result().results[0]
     if not result.successful:
