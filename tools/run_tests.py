@@ -188,9 +188,10 @@ def run_ctest(package: str) -> Outcome:
 
 def failures(report: Path) -> tuple[str, ...]:
     """Name the tests of a JUnit file that failed."""
+    root = ElementTree.parse(report).getroot()  # noqa: S314 - written by our own runner a moment ago
     return tuple(
         f"{case.get('classname', '')}.{case.get('name')}".lstrip(".")
-        for case in ElementTree.parse(report).getroot().iter("testcase")
+        for case in root.iter("testcase")
         if case.find("failure") is not None or case.find("error") is not None
     )
 

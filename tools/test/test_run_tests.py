@@ -196,8 +196,6 @@ def test_what_fails_alone_stays_a_failure(
     assert "test_broken" not in output.partition("==> summary")[2]
 
 
-def test_many_failures_get_no_second_look(
-    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_failures_get_no_second_look(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool, "SECOND_LOOK_MAX", 0)
     assert looked_at(tool, tmp_path, monkeypatch, FLAKY).failed == 1

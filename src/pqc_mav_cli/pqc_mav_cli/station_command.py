@@ -50,7 +50,7 @@ def _by_socket(control: Control, gcs_id: str, timeout: float) -> None:
 
 
 def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
-    from pqc_mav_cli.ros_session import DISCOVERY_S, reachable, ros_node
+    from pqc_mav_cli.ros_session import reachable, ros_node
 
     proxy = f"/{namespace.strip('/')}/pqc_proxy"
     newest: list[Any] = []
@@ -96,6 +96,8 @@ def check(gcs_id: str, stations: Sequence[str]) -> None:
 def _set(node: Any, proxy: str, gcs_id: str) -> None:
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
+
+    from pqc_mav_cli.ros_session import DISCOVERY_S
 
     client = node.create_client(SetParameters, f"{proxy}/set_parameters")
     if not client.wait_for_service(timeout_sec=DISCOVERY_S):
