@@ -108,6 +108,28 @@ def test_lines_of_passed_ctests_are_left_out(
     assert capsys.readouterr().out.splitlines()[2:] == lines[2:]
 
 
+CTEST = "<testcase name='{0}' classname='{0}'>{1}</testcase>"
+
+
+def test_a_ctest_that_passes_at_the_second_try_is_named(
+    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        " 2/8 Test  #24: clock:Starved ............***Failed    0.32 sec",
+        "        Test  #25: kdf:Slow ..............***Timeout   9.00 sec",
+        " 4/8 Test  #26: kdf:Other .................***Skipped   0.32 sec",
+        "        Test  #24: clock:Starved ..........   Passed    0.32 sec",
+    ]
+    (tmp_path / "lines").write_text("\n".join(lines) + "\n")
+    report = tmp_path / "report.xml"
+    junit = f"<testsuite>{CTEST.format('clock:Starved', '')}{CTEST.format('kdf:Slow', '<failure/>')}</testsuite>"
+    script = f"cat lines; cat >{report} <<'E'\n{junit}\nE\nexit 8"
+    outcome = tool.run("ctest", ["bash", "-c", script], tmp_path, report, tool.GOOD_CTEST_LINE)
+    assert (outcome.failed, outcome.unsteady) == (1, ("clock:Starved",))
+    assert tool.summarise([outcome]) == 1
+    assert "unsteady, passed at the second try: clock:Starved\n" in capsys.readouterr().out
+
+
 def test_nothing_passed_is_a_failure(tool: ModuleType) -> None:
     assert tool.summarise([tool.Outcome("x", 0, 0, 3, 1.0)]) == 1
 
@@ -183,7 +205,7 @@ def test_a_starved_test_passes_alone_and_is_named(
     outcome = looked_at(tool, tmp_path, monkeypatch, FLAKY)
     assert (outcome.passed, outcome.failed) == (2, 0)
     assert tool.summarise([outcome]) == 0
-    assert re.search(r"unsteady, passed alone: .*test_starved\n", capsys.readouterr().out)
+    assert re.search(r"unsteady, passed at the second try: .*test_starved\n", capsys.readouterr().out)
 
 
 def test_what_fails_alone_stays_a_failure(
