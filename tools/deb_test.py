@@ -226,6 +226,8 @@ def use_the_command(debian: Chroot) -> str:
     """The command as far as it goes without ROS, and what it says beyond that."""
     doctor = debian.run("pqcmav", "doctor", "--keys", "/srv/keys")
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
+    security = debian.run("pqcmav", "doctor", "--security", "--json", good=False)
+    check("in /etc/pqcmav/keys: only root and pqcmav can read" in security, f"pqcmav doctor --security: {security}")
     suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
     check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")
     page = debian.run("pqcmav", "metrics", "--once", good=False)

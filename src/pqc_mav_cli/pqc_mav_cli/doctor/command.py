@@ -21,16 +21,28 @@ _MARKS = {Level.OK: "[green] ok [/green]", Level.WARN: "[yellow]WARN[/yellow]", 
 
 def doctor(
     keys: Annotated[Path, typer.Option(help="Key folder to check.")] = DEFAULT_ROOT,
+    security: Annotated[
+        bool, typer.Option("--security", help="Check instead what protects the keys here. As root it sees most.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> int:
     """Check software, crypto libraries, keys, the policy's senses, processor, kernel, memory, ports, clock, randomness.
 
+    With --security: modes and ages of keys, users who can read them, change configurations or steer an end, open ports,
+    priorities, swap, core dumps and the kernel's settings.
+
     The exit code is 0 if the tunnel can run here, with or without warnings, and 1 if something must be put right first.
     """
-    from pqc_mav_cli.doctor import machine, software
+    if security:
+        from pqc_mav_cli.doctor import security as of_security
+        from pqc_mav_cli.doctor.tree import Tree
 
-    findings = software.checks(keys.expanduser(), os.environ)
-    findings += machine.checks(software.wanted_ports())
+        findings = of_security.checks(Tree(), keys.expanduser().absolute(), os.environ)
+    else:
+        from pqc_mav_cli.doctor import machine, software
+
+        findings = software.checks(keys.expanduser(), os.environ)
+        findings += machine.checks(software.wanted_ports())
     if as_json:
         print_json([{**asdict(finding), "level": finding.level.value} for finding in findings])
     else:
