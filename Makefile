@@ -87,8 +87,8 @@ deb:  ## Make Debian packages for amd64 and arm64, try them in a fresh Debian (n
 	@tools/setup.sh
 	@tools/deb.sh
 
-distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble" selects)
-	@tools/distros.sh $(DISTROS)
+distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble", ARGS=--record)
+	@tools/distros.sh $(ARGS) $(DISTROS)
 
 images:  ## Build container images without a registry and fly the demo in containers of them (needs root)
 	@tools/setup.sh

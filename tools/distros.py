@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's two commands, the engine's tests and the packages in bare Debians and Ubuntus, with a table at the end.
+"""The README's two commands, the tests and the packages in bare Debians and Ubuntus, with a table at the end.
 
-    distros.py [--quick] [RELEASE...]    codenames, all of RELEASES unless some are named; --quick: what CI has time for
+    distros.py [--record] [RELEASE...]    codenames, all of RELEASES unless some are named
+    distros.py --quick [RELEASE...]       what CI has time for; nothing is kept
 
 Needs root (make distros). Each system is bootstrapped into a folder, which is removed at the end, and gets no more than
-make, git, certificates and this machine's settings for the network. The outputs are in .deps/distros. If this machine
-compiles through ccache (CMAKE_CXX_COMPILER_LAUNCHER and CCACHE_DIR), so do they, each release with a cache of its own.
+make, git, certificates and this machine's settings for the network. The outputs are in .deps/distros, the table of the
+newest run of each system in build/distros.md and, with --record, in bench/results/distros.md. If this machine compiles
+through ccache (CMAKE_CXX_COMPILER_LAUNCHER and CCACHE_DIR), so do they, each release with a cache of its own.
 """
 
 from __future__ import annotations
@@ -18,20 +20,28 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import distros_table
 from chroot import Chroot
+from distros_table import RELEASES, Result
 from two_ends import INSIDE, TestError, check
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / ".deps" / "distros"
-RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13", "noble": "Ubuntu 24.04", "resolute": "Ubuntu 26.04"}
+PAGES = ("build/distros.md", "bench/results/distros.md")
 # By Debian's names, as far as the README's commands have Python wheels of ROS 2.
 ARCHITECTURE = "amd64"
 NOT_REACHED = 3  # exit code of debian_base.sh
-LIMIT_S = 3600
+LIMIT_S = 7200
+# All of 'make test' takes half an hour and more: one system runs it, the others what touches the platform.
+WHOLE = "trixie"
+PLATFORM = (
+    *("pqc_mav_tunnel", "liboqs_vendor", "pqc_mav_interfaces", "pqc_mav_common", "pqc_mav_proxy", "pqc_mav_bringup"),
+    *("pqc_mav_sensing", "pqc_mav_detect", "pqc_mav_recorder"),
+)
 # The engine's tests that CI compiles on another release: some of each layer, none of which waits, and none of which
 # needs more of liboqs than a first demo.
 QUICK = (
@@ -50,6 +60,11 @@ def commands_of_the_readme() -> list[str]:
     return commands
 
 
+def tests_of(release: str) -> str:
+    """Return the command that tests in this system."""
+    return "make test" if release == WHOLE else f"make test PACKAGES='{' '.join(PLATFORM)}'"
+
+
 CCACHE = "var/cache/ccache"
 
 
@@ -59,6 +74,10 @@ def compiler_cache(release: str) -> Path | None:
     if not place or "ccache" not in os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""):
         return None
     return Path(place) / "distros" / release
+
+
+class NotReachedError(Exception):
+    """The archive of a release cannot be reached from here."""
 
 
 class System(Chroot):
@@ -116,6 +135,12 @@ class System(Chroot):
         check((result.returncode == 0) == good, f"'{command}' ended with {result.returncode} ({file}):\n{last}")
         return said
 
+    def versions(self) -> Mapping[str, str]:
+        """Upstream's versions of what is installed and may differ."""
+        names = list(distros_table.VERSIONS)
+        listed = self.run("dpkg-query", "-W", "-f", "${Package} ${Version}\n", *names, good=False)
+        return dict(distros_table.versions(listed))
+
     def no_warnings(self) -> None:
         """Nothing that the last build printed is a warning of a compiler, of CMake or of Python."""
         logs = self.path(f"{self.clone[1:]}/.deps/log/colcon/latest_build")
@@ -143,21 +168,35 @@ def flies(system: System, demo: str, name: str) -> None:
     system.no_warnings()
 
 
-def set_up(system: System, setup: str) -> None:
+def set_up(system: System, setup: str, name: str) -> None:
     """The rest is built, without a warning, and the doctor finds nothing missing."""
-    system.says(setup, "setup")
+    system.says(setup, name)
     system.no_warnings()
-    system.says("tools/run pqcmav doctor", "doctor")
+    system.says("tools/run pqcmav doctor", f"{name}-doctor")
 
 
-def engine_tests(system: System, build: str, choice: str) -> None:
-    """The engine's tests compile without a warning, and pass."""
-    said = system.says(build, "engine-build")
+def engine_tests(system: System) -> str:
+    """Some of the engine's tests compile without a warning, and pass; returns how many."""
+    targets = " ".join(f"test_{name}" for name in QUICK)
+    compiled(system, f"tools/run cmake --build build/pqc_mav_tunnel --target {targets}")
+    choice = f"-R '^({'|'.join(QUICK)}):'"
+    said = system.says(f"tools/run ctest --test-dir build/pqc_mav_tunnel -j2 --output-on-failure {choice}", "ctest")
+    passed = re.findall(r"^100% tests passed, 0 tests failed out of (\d+)$", said, re.M)
+    check(len(passed) == 1, said[-2000:])
+    return f"{passed[0]} passed"
+
+
+def compiled(system: System, build: str) -> None:
+    """The engine's tests compile without a warning."""
+    said = system.says(build, "tests-build")
     check(not (found := [line for line in said.splitlines() if WARNING.search(line)]), "\n".join(found[:20]))
-    said = system.says(
-        f"tools/run ctest --test-dir build/pqc_mav_tunnel -j2 --output-on-failure {choice}", "engine-tests"
-    )
-    check("100% tests passed" in said, said[-2000:])
+
+
+def tested(system: System, command: str) -> str:
+    """The tests pass; returns their last words, how many did."""
+    totals = re.findall(r"^(\d+ passed, 0 failed, \d+ skipped)$", said := system.says(command, "tests"), re.M)
+    check(len(totals) == 1, f"'{command}' names no totals:\n{said[-2000:]}")
+    return str(totals[0])
 
 
 def packages(system: System, tar: Path) -> None:
@@ -170,95 +209,94 @@ def packages(system: System, tar: Path) -> None:
 
 
 Steps = Mapping[str, Callable[[], object]]
-TESTS = "tools/run cmake --build build/pqc_mav_tunnel --target"
+SET_UP_FOR_TESTS = "tools/setup.sh analysis dashboard detect test"
 
 
-def without_sudo(system: System, quick: bool) -> Steps:
+def without_sudo(system: System, release: str, quick: bool) -> Steps:
     """What a user does who may not become root."""
-    demo, _ = commands_of_the_readme()
+    demo, setup = commands_of_the_readme()
     steps: dict[str, Callable[[], object]] = {
         "bare system": system.prepare,
-        "says what is missing": lambda: refused(system, demo),
-        "demo": lambda: flies(system, demo, "demo"),
+        f"{demo} names what is missing": lambda: refused(system, demo),
+        demo: lambda: flies(system, demo, "demo"),
     }
+    some = {f"{len(QUICK)} of the engine's test programs": lambda: engine_tests(system)}
     if quick:
-        targets = " ".join(f"test_{name}" for name in QUICK)
-        choice = f"-R '^({'|'.join(QUICK)}):'"
-        steps["engine tests"] = lambda: engine_tests(system, f"{TESTS} {targets}", choice)
-    return steps
+        return steps | some
+    return {
+        **steps,
+        setup: lambda: set_up(system, setup, "setup"),
+        **some,
+        "all of them compiled": lambda: compiled(system, SET_UP_FOR_TESTS),
+        "make test": lambda: tested(system, tests_of(release)),
+    }
 
 
 def with_sudo(system: System, tar: Path) -> Steps:
-    """What a user does who may."""
+    """What a user does who may, in a folder with a space in its name."""
     demo, setup = commands_of_the_readme()
     return {
         "bare system, sudo": system.prepare,
-        "demo, sudo, path with a space": lambda: flies(system, demo, "demo-sudo"),
-        "setup": lambda: set_up(system, setup),
-        "engine tests": lambda: engine_tests(system, f"{TESTS} engine_tests", ""),
+        f"{demo}, sudo, path with a space": lambda: flies(system, demo, "demo-sudo"),
+        f"{setup}, sudo, path with a space": lambda: set_up(system, setup, "setup-sudo"),
         "packages made, installed, run, removed": lambda: packages(system, tar),
     }
 
 
-class Table:
-    """How long each step took in each system, or why it did not."""
-
-    def __init__(self) -> None:
-        self._cells: dict[str, dict[str, str]] = {}
-
-    def set(self, release: str, step: str, cell: str) -> None:
-        """Write one cell."""
-        self._cells.setdefault(release, {})[step] = cell
-
-    def __str__(self) -> str:
-        """The table as text: a column per system."""
-        steps = list(dict.fromkeys(step for column in self._cells.values() for step in column))
-        lines = [["seconds", *(RELEASES[release] for release in self._cells)]]
-        lines += [[step, *(column.get(step, "") for column in self._cells.values())] for step in steps]
-        widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
-        pad = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
-        return "\n".join("  ".join(line).rstrip() for line in pad)
-
-
-def try_release(release: str, table: Table, quick: bool) -> bool:
-    """All steps in one system; whether they held."""
+def try_release(result: Result, quick: bool) -> bool:
+    """All steps in one system; whether they held. What is known after each is kept: such a run takes hours."""
+    release = result.release
 
     def timed(step: str, action: Callable[[], object]) -> bool:
         print(f"==> {RELEASES[release]}: {step}", flush=True)
         start = time.monotonic()
         try:
-            action()
+            done = action()
         except (TestError, subprocess.SubprocessError) as error:
-            table.set(release, step, "FAILED")
+            result.cells[step] = "FAILED"
             print(f"error: {RELEASES[release]}, {step}: {error}", file=sys.stderr, flush=True)
             return False
-        table.set(release, step, f"{time.monotonic() - start:.0f}")
-        return True
+        else:
+            result.cells[step] = f"{done + ', ' if isinstance(done, str) else ''}{time.monotonic() - start:.0f} s"
+            return True
+        finally:
+            if not quick:
+                result.save(OUTPUT)
 
-    start = time.monotonic()
-    code = subprocess.run([ROOT / "tools/debian_base.sh", ARCHITECTURE, release], check=False).returncode
-    if code == NOT_REACHED:
-        table.set(release, "bootstrap", "not reached")
+    def bootstrap() -> None:
+        code = subprocess.run([ROOT / "tools/debian_base.sh", ARCHITECTURE, release], check=False).returncode
+        if code == NOT_REACHED:
+            raise NotReachedError
+        check(code == 0, "it cannot be bootstrapped")
+
+    result.steps.append("bootstrap")
+    try:
+        if not timed("bootstrap", bootstrap):
+            return False
+    except NotReachedError:
+        result.cells["bootstrap"] = "archive not reached"
         print(f"{RELEASES[release]}: its archive cannot be reached from here: not tried", flush=True)
         return True
-    check(code == 0, f"{RELEASES[release]} cannot be bootstrapped")
-    table.set(release, "bootstrap", f"{time.monotonic() - start:.0f}")
     tar = ROOT / f".deps/debian/{release}-{ARCHITECTURE}.tar"
     folder = OUTPUT / f"{release}.root"
 
-    def steps(user: str, place: str, sudo: bool, of: Callable[[System], Steps]) -> bool:
+    def run(user: str, place: str, sudo: bool, of: Callable[[System], Steps]) -> bool:
         remove(folder)
         folder.mkdir(mode=0o755)
         with ExitStack() as stack:
             stack.callback(remove, folder)
             system = System(release, tar, folder, user, place, sudo)
             stack.enter_context(system.mounted())
-            return all(timed(step, action) for step, action in of(system).items())
+            steps = of(system)
+            result.steps += steps
+            for step, action in steps.items():
+                if not timed(step, action):
+                    return False
+                result.versions |= system.versions()
+            return True
 
-    good = steps("guest", "pqcmav", False, lambda system: without_sudo(system, quick))
-    if not quick:
-        good &= steps("pilot", "my drones/pqcmav", True, lambda system: with_sudo(system, tar))
-    return good
+    good = quick or run("pilot", "my drones/pqcmav", True, lambda system: with_sudo(system, tar))
+    return good & run("guest", "pqcmav", False, lambda system: without_sudo(system, release, quick))
 
 
 def remove(folder: Path) -> None:
@@ -274,20 +312,40 @@ def alone() -> None:
         sys.exit(subprocess.call(words, env={**os.environ, INSIDE: "1"}))
 
 
+def publish(pages: Sequence[str]) -> None:
+    """Write the pages from the newest results of all systems."""
+    results = distros_table.load(OUTPUT)
+    selections = {each.release: f"`{tests_of(each.release)}`" for each in results}
+    for name in pages:
+        new = ROOT / f"{name}.new"
+        new.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(distros_table.page(results, selections), encoding="utf-8")
+        new.replace(ROOT / name)
+
+
 def main() -> int:
     """Try each; print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("releases", nargs="*", metavar="RELEASE", default=list(RELEASES))
     options = parser.parse_args()
     if unknown := [name for name in options.releases if name not in RELEASES]:
         parser.error(f"no release '{unknown[0]}': there are {', '.join(RELEASES)}")
     alone()
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    table = Table()
-    good = [try_release(release, table, options.quick) for release in options.releases]
-    print(f"\n{table}")
-    return 0 if all(good) else 1
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    good, done = True, []
+    for release in options.releases:
+        done.append(Result(release, commit, time.strftime("%Y-%m-%d", time.gmtime()), []))
+        good &= try_release(done[-1], options.quick)
+        if not options.quick:
+            done[-1].save(OUTPUT)
+            publish(PAGES if options.record else PAGES[:1])
+    print(f"\n{distros_table.text(done)}")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

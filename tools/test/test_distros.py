@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import distros
+import distros_table
 import pytest
 import two_ends
 from bare_machine import Fake, Run, assert_one_error
@@ -42,16 +44,72 @@ def test_what_counts_as_a_warning(line: str, warned: bool) -> None:
     assert bool(distros.WARNING.search(line)) is warned
 
 
-def test_the_table_has_a_column_per_system() -> None:
-    table = distros.Table()
-    table.set("trixie", "bootstrap", "48")
-    table.set("trixie", "demo", "FAILED")
-    table.set("noble", "bootstrap", "not reached")
-    assert str(table).splitlines() == [
-        "seconds    Debian 13  Ubuntu 24.04",
-        "bootstrap  48         not reached",
-        "demo       FAILED",
-    ]
+@pytest.mark.parametrize(
+    ("said", "total"),
+    [
+        ("ok   pytest tools: 3 passed, 0 failed, 0 skipped in 2 s\n12 passed, 0 failed, 1 skipped\n", "12 passed"),
+        ("12 passed, 1 failed, 1 skipped\n", None),
+        ("ok   pytest tools: 3 passed, 0 failed, 0 skipped in 2 s\n", None),
+    ],
+)
+def test_only_totals_without_a_failure_count(said: str, total: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = distros.System.__new__(distros.System)
+    monkeypatch.setattr(system, "says", lambda command, name: said)
+    if total:
+        assert distros.tested(system, "make test").startswith(total)
+    else:
+        with pytest.raises(two_ends.TestError, match="names no totals"):
+            distros.tested(system, "make test")
+
+
+def test_each_system_has_its_tests_and_they_exist() -> None:
+    assert distros.tests_of("trixie") == "make test"
+    for name in distros.PLATFORM:
+        assert name in distros.tests_of("noble")
+        assert list((distros.ROOT / "src" / name / "test").glob("**/test_*"))
+
+
+def test_a_failed_step_ends_those_of_its_user_and_is_in_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Nothing(distros.System):
+        def __init__(self, release: str, *more: object) -> None:
+            self.release = release
+
+        def mounted(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
+            return contextlib.nullcontext()
+
+        def versions(self) -> dict[str, str]:
+            return {"GCC": "14.2.0"}
+
+    def fails() -> None:
+        raise two_ends.TestError("it did not fly")
+
+    (tmp_path / "tools").mkdir()
+    base = tmp_path / "tools" / "debian_base.sh"
+    base.write_text("#!/bin/sh\n")
+    base.chmod(0o755)
+    output = tmp_path / ".deps" / "distros"
+    output.mkdir(parents=True)
+    monkeypatch.setattr(distros, "ROOT", tmp_path)
+    monkeypatch.setattr(distros, "OUTPUT", output)
+    monkeypatch.setattr(distros, "System", Nothing)
+    monkeypatch.setattr(distros, "without_sudo", lambda *_: {"demo": fails, "make test": lambda: "2 passed"})
+    monkeypatch.setattr(
+        distros, "with_sudo", lambda *_: {"demo, sudo": lambda: None, "tests, sudo": lambda: "3 passed"}
+    )
+    result = distros_table.Result("trixie", "0123abcd", "2026-11-24", [])
+    assert not distros.try_release(result, quick=False)
+    assert result.cell("demo") == "FAILED" and result.cell("make test") == "not run"
+    assert result.cell("demo, sudo") == "0 s" and result.cell("tests, sudo") == "3 passed, 0 s"
+    assert not (output / "trixie.root").exists()
+    result.save(output)
+    distros.publish(distros.PAGES)
+    for name in distros.PAGES:
+        lines = (tmp_path / name).read_text().splitlines()
+        for line in ("|  | Debian 13 |", "| commit | 0123abcd |", "| GCC | 14.2.0 |", "| demo | FAILED |"):
+            assert line in lines
+        assert "* Debian 13: `make test`" in lines
 
 
 def test_a_system_gets_settings_for_the_network_and_nothing_else(
