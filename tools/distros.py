@@ -17,6 +17,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -306,10 +307,12 @@ def remove(folder: Path) -> None:
 
 
 def alone() -> None:
-    """Start this program over with mounts and processes that end with it."""
+    """Start this program over with mounts and processes that end with it; unshare itself takes no SIGTERM."""
     if INSIDE not in os.environ:
         words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv]
-        sys.exit(subprocess.call(words, env={**os.environ, INSIDE: "1"}))
+        with subprocess.Popen(words, env={**os.environ, INSIDE: "1"}) as inside:
+            signal.signal(signal.SIGTERM, lambda *_: inside.kill())
+            sys.exit(inside.wait())
 
 
 def publish(pages: Sequence[str]) -> None:
