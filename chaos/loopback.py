@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends on loopback, without namespaces or root: what soak, fleet and recovery need of ports and configurations."""
+"""Ends on loopback, without namespaces or root: what soak, fleet and failsafe need of ports and configurations."""
 
 from __future__ import annotations
 

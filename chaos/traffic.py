@@ -71,7 +71,7 @@ class TrafficProcess:
             }
             for e in ends
         ]
-        self.started_ns = self._child.ask(
+        self._child.ask(
             "start", endpoints=endpoints, sizes=sizes or messages.sizes(), log=str(log) if log else None
         )
 

@@ -143,13 +143,6 @@ class Dashboard:
 
         return [child.pid for child in psutil.Process(self.running.process.pid).children(recursive=True)]
 
-    def cpu_s(self) -> float:
-        """Processor time so far, of the server and its children."""
-        import psutil
-
-        process = psutil.Process(self.running.process.pid)
-        return sum(sum(each.cpu_times()[:2]) for each in [process, *process.children(recursive=True)])
-
     def kill(self) -> None:
         """Leave nothing behind."""
         if self.running.process.poll() is None:

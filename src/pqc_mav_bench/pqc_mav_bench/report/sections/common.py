@@ -202,8 +202,8 @@ def against_alone(c: ReportInput, in_tunnel_us: Mapping[str, float], operation: 
         f"Another measurement in this report times the same operations alone ({where}); they do not contradict each "
         f"other: {what} of {name} takes {duration(in_tunnel_us[name] / 1e3)} here and {duration(alone[name] / 1e3)} "
         f"there. Alone it is repeated in a loop, so code, data and clock are warm; in the tunnel each one follows "
-        "milliseconds of rest or of other work, on processors that both ends and the traffic share. bench/rested.py "
-        "times all three. Here is what a drone pays, there what the algorithm costs."
+        "milliseconds of rest or of other work, on processors that both ends and the traffic share. "
+        "Here is what a drone pays, there what the algorithm costs."
     )
 
 
