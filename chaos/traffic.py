@@ -71,9 +71,7 @@ class TrafficProcess:
             }
             for e in ends
         ]
-        self._child.ask(
-            "start", endpoints=endpoints, sizes=sizes or messages.sizes(), log=str(log) if log else None
-        )
+        self._child.ask("start", endpoints=endpoints, sizes=sizes or messages.sizes(), log=str(log) if log else None)
 
     @property
     def pid(self) -> int:

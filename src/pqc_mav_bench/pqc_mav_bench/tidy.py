@@ -25,11 +25,8 @@ import pandas as pd
 from pandas.io.parquet import get_engine
 
 from pqc_mav_bench.schema import version7
-from pqc_mav_bench.schema.additions import ADDED
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
-from pqc_mav_bench.schema.version1 import RENAMED
-from pqc_mav_bench.schema.version2 import REMOVED
 from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
 
@@ -133,8 +130,8 @@ def file_in(folder: Path) -> Path | None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The table of a campaign: a folder, a .csv (or .csv.gz) or a .parquet file; columns of earlier schemas get today's
-    names or go.
+    """The table of a campaign: a folder, a .csv (or .csv.gz) or a .parquet file; columns that an
+    earlier schema lacked are empty.
 
     Raises FileNotFoundError and ValueError.
     """
@@ -143,29 +140,24 @@ def read(path: Path) -> pd.DataFrame:
         same = _same_in_every_run(path)
         path = file_in(path) or path / CSV
     if path.suffix == ".parquet":
-        table = pd.read_parquet(path).rename(columns=RENAMED)
+        table = pd.read_parquet(path)
     else:
         content = packed.read(path)
-        names = [RENAMED.get(name, name) for name in pd.read_csv(io.BytesIO(content), nrows=0).columns]
         texts = {field.path: str for field in flat_fields() if not field.numeric} | dict.fromkeys(HEAD, str)
         texts.pop("repetition")
         table = pd.read_csv(
             io.BytesIO(content),
-            names=names,
-            header=0,
             dtype=texts,
             keep_default_na=False,
             na_values={f.path: [""] for f in flat_fields() if f.numeric},
         )
-    table = table.drop(columns=[name for name in table.columns if name in REMOVED])
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
-    new = [f for f in flat_fields() if f.path in ADDED and f.path not in table.columns and f.path not in same]
-    if any(field.path == version7.FOLLOWING for field in new):
-        table = version7.unmeasured_left_out(table)
+    new = [path for path in version7.ADDED if path not in table.columns and path not in same]
     if new:
-        nothing = {field.path: float("nan") if field.numeric else "" for field in new}
+        table = version7.unmeasured_left_out(table)
+        nothing = dict.fromkeys(new, float("nan"))
         table = pd.concat([table, pd.DataFrame(nothing, index=table.index)], axis=1)
         table = table[[name for name in columns() if name in table.columns]]
     if same:

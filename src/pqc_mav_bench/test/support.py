@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench import handshake_table
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.campaign import Campaign, Progress
 from pqc_mav_bench.canonical import run_sha256
@@ -22,7 +22,7 @@ from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
-from pqc_mav_bench.schema.additions import ADDED, ADDITIONS
+from pqc_mav_bench.schema import version7
 from pqc_mav_bench.schema.run import RunMetrics, parse_run
 from pqc_mav_bench.store import METRICS, CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
@@ -304,42 +304,25 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
-def recorded_by(version: str, document: dict) -> dict:
-    """A document of today as that version (3.0 or later) recorded and signed it."""
-    added = [path for each in ADDITIONS if each.version >= version for path in each.added]
-    out = {**_without(document, added), "schema_version": version}
+def recorded_by_version7(document: dict) -> dict:
+    """A document of today as version 7 would have written and signed it."""
+    out = json.loads(json.dumps(document)) | {"schema_version": version7.VERSION}
+    for path in version7.ADDED:
+        category, _, name = path.partition(".")
+        out[category].pop(name, None)
+        out["metric_status"].pop(path, None)
+    if out["workload"]["scenario_load"] == version7.DETECTOR:
+        category, _, name = version7.PATH.partition(".")
+        out[category][name] = 0.0
+        out["metric_status"][version7.PATH] = {"status": "zero_by_nature", "reason": "the baseline scenario has none"}
     out["integrity"]["sha256"] = run_sha256(out)
     return out
 
 
-def before_additions(document: dict) -> dict:
-    """A document of today without what was ever added."""
-    return _without(document, ADDED)
-
-
-def _without(document: dict, added: Collection[str]) -> dict:
-    out = json.loads(json.dumps(document))
-    for path in added:
-        category, _, name = path.partition(".")
-        out[category].pop(name, None)
-        out["metric_status"].pop(path, None)
-    return out
-
-
-def added_columns() -> list[str]:
-    """The columns that were ever added to the tidy table."""
-    return [field.path for field in tidy.flat_fields() if field.path in ADDED]
-
-
-def read_today(run: RunMetrics) -> RunMetrics:
-    """What becomes of a run when it is recorded under an older schema and read again."""
-    return parse_run(recorded_by(ADDITIONS[0].version, run.model_dump(mode="json")))
-
-
-def as_recorded(store: CampaignStore, recorded: Callable[[dict], dict]) -> list[str]:
-    """Rewrite a campaign's runs as an older schema recorded them; return their hashes in the order of the runs."""
+def as_recorded_by_version7(store: CampaignStore) -> list[str]:
+    """Rewrite a campaign's runs as version 7 recorded them; return their hashes in the order of the runs."""
     for path in store.folder.rglob(METRICS):
-        path.write_text(json.dumps(recorded(json.loads(path.read_text()))))
+        path.write_text(json.dumps(recorded_by_version7(json.loads(path.read_text()))))
     (store.folder / handshake_table.CSV).unlink()
     store.save_manifest({**store.manifest(), "files": store.file_hashes()})
     return [parse_run(json.loads(path.read_text())).integrity.sha256 for path in store.run_files()]

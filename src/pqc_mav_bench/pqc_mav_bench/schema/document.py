@@ -15,8 +15,8 @@ _HEAD = """\
 
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
 
-Schema version {version}; campaigns of older versions (from 1.0 on) are read with these names. A run is one
-`metrics.json`: {count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the
+Schema version {version}; campaigns of version 7.0 are read, too. A run is one `metrics.json`:
+{count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the
 columns of a campaign's `tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the
 JSON only).
 `pqcmav bench schema` prints its JSON Schema.
