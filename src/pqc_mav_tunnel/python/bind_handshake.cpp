@@ -9,8 +9,6 @@
 
 namespace pqcmav::python {
 
-py::dict times_dict(const HandshakeTimes& times);
-
 namespace {
 
 std::uint64_t now() {
@@ -229,14 +227,10 @@ class PyRatchetResponder {
 };
 
 template <typename Core, typename Class>
-void bind_common(Class& cls, bool drone_side) {
+void bind_common(Class& cls) {
   cls.def("on_data", &Core::on_data, py::arg("received"))
       .def_property_readonly("error", [](const Core& self) { return std::string(to_string(self.core_.error())); })
       .def_property_readonly("reject_code", [](const Core& self) { return self.core_.reject_code(); })
-      .def(
-          "describe",
-          [drone_side](const Core& self) { return describe(self.core_.error(), self.core_.reject_code(), drone_side); })
-      .def("times", [](const Core& self) { return times_dict(self.core_.times()); })
       .def("take_keys", [](Core& self) { return self.core_.take_keys(); });
   refuse_other_method(cls, "on_data");
 }
@@ -291,7 +285,7 @@ void bind_handshake(py::module_& module) {
       .def("start", &PyInitiator::start)
       .def_property_readonly("busy_ms", &PyInitiator::busy_ms);
   refuse_other_init(initiator, "Initiator");
-  bind_common<PyInitiator>(initiator, true);
+  bind_common<PyInitiator>(initiator);
 
   py::class_<PyResponder> responder(module, "Responder", "The gcs' side of one handshake, without sockets.");
   responder
@@ -301,10 +295,9 @@ void bind_handshake(py::module_& module) {
            py::arg("require_signature") = false, py::arg("allow_pure") = true, py::arg("session") = py::none(),
            py::arg("gcs_id") = std::string(kDefaultGcsId), py::arg("features") = 0)
       .def("refuse_busy", &PyResponder::refuse_busy, py::arg("m1"), py::arg("retry_ms"))
-      .def_property_readonly("drone_id", [](const PyResponder& self) { return self.core_.drone_id(); })
       .def_property_readonly("gated_keygens", &PyResponder::keygens);
   refuse_other_init(responder, "Responder");
-  bind_common<PyResponder>(responder, false);
+  bind_common<PyResponder>(responder);
 
   py::class_<PyRatchetInitiator> ratchet(module, "RatchetInitiator", "The drone's side of a ratchet, without sockets.");
   ratchet
@@ -314,7 +307,7 @@ void bind_handshake(py::module_& module) {
            py::arg("features") = features::kRatchet, py::arg("ratchets") = 0)
       .def("start", &PyRatchetInitiator::start);
   refuse_other_init(ratchet, "RatchetInitiator");
-  bind_common<PyRatchetInitiator>(ratchet, true);
+  bind_common<PyRatchetInitiator>(ratchet);
 
   py::class_<PyRatchetResponder> ratcheted(module, "RatchetResponder", "The gcs' side of a ratchet, without sockets.");
   ratcheted.def(
@@ -322,7 +315,7 @@ void bind_handshake(py::module_& module) {
       py::arg("suite"), py::arg("psk"), py::arg("session"), py::arg("hybrid") = true,
       py::arg("features") = features::kRatchet, py::arg("ratchets") = 0, py::arg("key_old") = false);
   refuse_other_init(ratcheted, "RatchetResponder");
-  bind_common<PyRatchetResponder>(ratcheted, false);
+  bind_common<PyRatchetResponder>(ratcheted);
 }
 
 }  // namespace pqcmav::python
