@@ -31,7 +31,7 @@ py::dict log_dict(const LogEvent& event) {
 
 }  // namespace
 
-py::dict times_dict(const HandshakeTimes& times) {
+static py::dict times_dict(const HandshakeTimes& times) {
   py::dict phases, primitives, sizes, out;
   static constexpr const char* names[] = {"hello", "server_hello", "finish", "server_finish"};
   for (std::size_t i = 0; i < times.phases.size(); ++i) phases[names[i]] = ms(times.phases[i]);

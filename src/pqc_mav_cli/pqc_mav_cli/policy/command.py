@@ -18,7 +18,6 @@ import typer
 
 from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
-from pqc_mav_cli.policy.against_static_command import against_static
 from pqc_mav_cli.policy.compare_command import compare
 from pqc_mav_cli.policy.judge_command import judge
 from pqc_mav_cli.policy.learn_command import learn
@@ -28,7 +27,6 @@ policy_app = typer.Typer(
     no_args_is_help=True, help="The drone's policy: its decisions and reasons, its mode, and suites by cost."
 )
 policy_app.command()(compare)
-policy_app.command("against-static")(against_static)
 policy_app.command()(judge)
 policy_app.command()(learn)
 policy_app.command()(train)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.policy.judged_pages import missions_of, publish
+from pqc_mav_cli.errors import CliError, ExitCode
 
 NAME = "policy-judged"
 
@@ -30,10 +30,28 @@ def judge(
     from pqc_mav_policy_lab.flight_model.costs import published_costs
     from pqc_mav_policy_lab.missions import attacked, simulated
 
-    names = missions_of(missions, (*simulated.NAMES, *attacked.NAMES))
+    names = (*simulated.NAMES, *attacked.NAMES)
+    if unknown := [name for name in missions or () if name not in names]:
+        raise CliError(f"'{unknown[0]}' is not a mission; the missions are {', '.join(names)}.", ExitCode.USAGE)
     try:
-        found = judged.judge(names, seeds, jobs, note)
+        found = judged.judge(missions or names, seeds, jobs, note)
     except simulated.MissionError as error:
         raise CliError(str(error)) from None
     content = judged_report.as_content(found, published_costs(engine_catalogue()).source)
-    publish(NAME, judged_report.as_markdown(content), content, output)
+    _publish(judged_report.as_markdown(content), content, output)
+
+
+def _publish(page: str, content: Mapping[str, Any], output: Path | None) -> None:
+    from pqc_mav_common.atomic_file import atomic_write
+    from pqc_mav_policy_lab.compare.rows_json import as_json
+
+    if output is None:
+        print(page)
+        return
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        atomic_write(output / f"{NAME}.md", page)
+        atomic_write(output / f"{NAME}.json", as_json(content))
+    except OSError as error:
+        raise CliError(f"Cannot write to {output}: {error.strerror}.") from None
+    print(f"Written to {output}: {NAME}.md, {NAME}.json")

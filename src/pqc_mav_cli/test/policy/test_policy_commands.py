@@ -133,11 +133,6 @@ def test_learn_writes_a_table_and_prints_the_order_that_follows(tmp_path: Path) 
     assert "Cannot write" in refused(1, "policy", "learn", flight, "--output", "/proc/no/table.csv")
 
 
-def test_against_static_refusals() -> None:
-    assert "'moon' is not a mission" in refused(2, "policy", "against-static", "moon")
-    assert "'luck' is not a strategy" in refused(2, "policy", "against-static", "hot", "--strategy", "luck")
-
-
 def test_judge_refusals() -> None:
     assert "'moon' is not a mission" in refused(2, "policy", "judge", "moon")
 

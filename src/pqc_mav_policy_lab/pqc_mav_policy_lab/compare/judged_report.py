@@ -28,6 +28,13 @@ _DIGITS = 4
 #: A difference of mean security below this is nothing that a choice should rest on.
 NEGLIGIBLE = 0.005
 _STATICS = (STATIC, HEAVY, LEVEL5)
+#: Heading, what of a row, which measure, how many digits; policy-judged.json has the other measures.
+_TABLES = (
+    (f"Mean security against `{LEVEL5}`", "against_level5", "security", 4),
+    ("Violations", "measures", "violations", 2),
+    ("Energy of handshakes, J", "measures", "handshakes", 2),
+    ("Outage, s", "measures", "outage", 1),
+)
 _SHEET = "[data sheet](../../docs/detection.md#the-recordings)"
 _RECORDED = (
     f"In the missions {', '.join(f'`{name}`' for name in DETECTED)} the detector of that name really runs. Each flight "
@@ -75,8 +82,9 @@ def as_markdown(content: Mapping[str, Any]) -> str:
         *(f"* {sentence}" for sentence in verdicts(rows)),
         "",
     ]
-    for name in missions:
-        parts += [f"## {name}\n", _table([row for row in rows if row["mission"] == name])]
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    for heading, part, measure, digits in _TABLES:
+        parts += [f"## {heading}\n", _table(rows, missions, names, part, measure, digits)]
     return "\n".join(parts)
 
 
@@ -115,8 +123,8 @@ def _against_level5(of: _Rows, missions: Sequence[str], names: Sequence[str]) ->
     if not better:
         return (
             f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and strategy is mean "
-            f"security higher by more than {NEGLIGIBLE:g}. If the drone can afford ML-KEM-1024 with Falcon-1024 "
-            "throughout, and these drones can, that suite is enough."
+            f"security higher by more than {NEGLIGIBLE:g}. If the drone can afford that suite throughout, and these "
+            "drones can, it is enough."
         )
     told = ", ".join(f"`{name}` on {mission}" for mission, name in better)
     return f"**Against `{LEVEL5}` adapting pays** in {len(better)} of {pairs} pairs of mission and strategy: {told}."
@@ -203,26 +211,19 @@ def _broken(of: _Rows, missions: Sequence[str], names: Sequence[str]) -> str:
     )
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["strategy", "mean S", "S against level5", "mean R", "R against level5", "violations", "handshakes J"]
-    head += ["longest handshake s", "outage s"]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in rows:
-        own, against = row["measures"], row["against_level5"]
-        cells = [
-            row["strategy"],
-            _shown(own["security"], 3),
-            "" if row["strategy"] == LEVEL5 else _shown(against["security"], 4, signed=True),
-            _shown(own["reward"], 3),
-            "" if row["strategy"] == LEVEL5 else _shown(against["reward"], 4, signed=True),
-            _shown(own["violations"], 2),
-            _shown(own["handshakes"], 2),
-            _shown(own["longest"], 2),
-            _shown(own["outage"], 1),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
+def _table(
+    rows: Sequence[Mapping[str, Any]],
+    missions: Sequence[str],
+    names: Sequence[str],
+    part: str,
+    measure: str,
+    digits: int,
+) -> str:
+    """One measure: a line a mission, a column a strategy."""
+    of = {(row["mission"], row["strategy"]): row[part][measure] for row in rows}
+    signed = "+" if part == "against_level5" else ""
+    lines = ["| mission | " + " | ".join(names) + " |", "|" + "---|" * (1 + len(names))]
+    for mission in missions:
+        cells = [f"{mean:{signed}.{digits}f} ± {half:.{digits}f}" for mean, half in (of[mission, n] for n in names)]
+        lines.append("| " + " | ".join([mission, *cells]) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _shown(pair: Sequence[float], digits: int, signed: bool = False) -> str:
-    return f"{pair[0]:{'+' if signed else ''}.{digits}f} ± {pair[1]:.{digits}f}"

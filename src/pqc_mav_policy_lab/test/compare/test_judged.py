@@ -48,7 +48,8 @@ def test_the_page_says_that_adapting_does_not_pay_against_level_5(content: dict[
     page = as_markdown(content)
     assert "Against `static-level5` adapting does not pay" in page
     assert "2 variants" in page
-    assert f"| {LEVEL5} |" in page
+    assert f"| mission | {STATIC} | {LEVEL5} | {HEAVY} |" in page
+    assert page.count("\n| hot | ") == 4
     assert json.loads(as_json(content)) == content
 
 
