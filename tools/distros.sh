@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The README's two commands and the packages in bare Debians and Ubuntus; see distros.py.
-#   distros.sh [--record] [RELEASE...]
+#   distros.sh [--record] [--part PART]... [RELEASE...]
 #   distros.sh --quick RELEASE     the part that CI has time for; one line, and no failure, if this is not root
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

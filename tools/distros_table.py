@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -26,19 +26,23 @@ NOT_RUN = "not run"
 
 
 @dataclass
-class Result:
-    """One system: the steps in their order, and what became of those that ran."""
+class Part:
+    """One user's steps in a fresh system: when and of which commit, and what became of those that ran."""
 
-    release: str
-    commit: str
     date: str
+    commit: str
     steps: list[str]
     cells: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
 
-    def cell(self, step: str) -> str:
-        """What became of a step; one that did not run is called so."""
-        return self.cells.get(step, NOT_RUN)
+
+@dataclass
+class Result:
+    """One system: its parts, each as it ran last."""
+
+    release: str
+    bootstrap: str = NOT_RUN
+    versions: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, Part] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write it, in place of an older one of this system."""
@@ -46,11 +50,21 @@ class Result:
         new.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
         new.replace(new.with_suffix(""))
 
+    def cell(self, part: str, step: str) -> str:
+        """What became of a step; of the empty one: when the part ran and of which commit."""
+        if part not in self.parts:
+            return NOT_RUN
+        found = self.parts[part]
+        return found.cells.get(step, NOT_RUN) if step else f"{found.date}, {found.commit}"
 
-def load(folder: Path) -> list[Result]:
-    """Return the newest result of each system, in the order of RELEASES."""
-    files = [folder / f"{release}.json" for release in RELEASES]
-    return [Result(**json.loads(file.read_text(encoding="utf-8"))) for file in files if file.exists()]
+
+def load(folder: Path, release: str) -> Result:
+    """Return what is kept of a system, or an empty result."""
+    file = folder / f"{release}.json"
+    if not file.exists():
+        return Result(release)
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    return Result(**{**kept, "parts": {name: Part(**part) for name, part in kept["parts"].items()}})
 
 
 def versions(listed: str) -> dict[str, str]:
@@ -65,53 +79,55 @@ def versions(listed: str) -> dict[str, str]:
 
 def machine() -> str:
     """Return what the systems shared, as one phrase."""
-    model = next(
-        (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
-        platform.machine(),
-    )
-    memory = next((int(line.split()[1]) // 1024 for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
-    return f"{os.cpu_count()} processors ({model}), {memory} MiB, Linux {platform.release()}"
+
+    def lines(path: str) -> Sequence[str]:
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+
+    models = [line.partition(":")[2].strip() for line in lines("/proc/cpuinfo") if line.startswith("model name")]
+    memory = [int(line.split()[1]) // 1024 for line in lines("/proc/meminfo") if line.startswith("MemTotal")]
+    model = models[0] if models else platform.machine()
+    return f"{os.cpu_count()} processors ({model}), {memory[0] if memory else 0} MiB, Linux {platform.release()}"
 
 
-def _lines(path: str) -> Sequence[str]:
-    return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+def rows(results: Sequence[Result], titles: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield a row per step below one per part; a part has the steps that any system's run of it had."""
+    yield ["bootstrap", *(each.bootstrap for each in results)]
+    for part, title in titles.items():
+        steps = [step for each in results if part in each.parts for step in each.parts[part].steps]
+        yield [title, *(each.cell(part, "") for each in results)]
+        for step in dict.fromkeys(steps):
+            yield [step, *(each.cell(part, step) for each in results)]
 
 
-def page(results: Sequence[Result], selections: Mapping[str, str]) -> str:
-    """Return the page; `selections` says in words what a release's `make test` runs."""
-    rows = [[name, *(getattr(each, name) for each in results)] for name in ("date", "commit")]
-    rows += [[title, *(each.versions.get(title, "?") for each in results)] for title in VERSIONS.values()]
-    steps = list(dict.fromkeys(step for each in results for step in each.steps))
-    rows += [[step, *(each.cell(step) for each in results)] for step in steps]
-    tested = [f"* {RELEASES[each.release]}: {selections[each.release]}" for each in results]
+def text(results: Sequence[Result], titles: Mapping[str, str]) -> str:
+    """Return the steps as columns for a terminal."""
+    lines = [["", *(RELEASES[each.release] for each in results)], *rows(results, titles)]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
+    pad = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in pad)
+
+
+def page(results: Sequence[Result], titles: Mapping[str, str], tests: Mapping[str, str]) -> str:
+    """Return the page; `titles` names the parts, `tests` says what tests a release runs."""
+    bold = {part: f"**{title}**" for part, title in titles.items()}
+    cells = [[title, *(each.versions.get(title, "?") for each in results)] for title in VERSIONS.values()]
     return "\n".join(
         [
             "# In bare systems",
             "",
-            "Written by `make distros`. Each system is bootstrapped from its own archive, gets make, git and",
-            "certificates, a user and a clone of this commit, and then what the rows say, in this order; a step that",
-            f"fails ends those of its user, and the others are called '{NOT_RUN}'. The commands are README.md's,",
-            "word by word. No warning of the compiler, CMake or Python in any build is let pass. How long a step took",
-            "says nothing of a quiet machine: others used this one, and compiled files came from a cache where it",
-            "had them.",
+            "Written by `make distros ARGS=--record`. Each system is bootstrapped from its own archive and gets make,",
+            "git, certificates, a user and a clone. Each part begins in a fresh system; a step that fails ends",
+            f"its part. What is called '{NOT_RUN}' was not tried, or its part had ended. The commands are README.md's,",
+            "word by word. No warning of the compiler, CMake or Python is let pass. The times are no measurements:",
+            "others used the machine, and a cache had some of the compiled files.",
             "",
             f"Machine: {machine()}.",
             "",
-            *table(["", *(RELEASES[each.release] for each in results)], rows),
+            *table(["", *(RELEASES[each.release] for each in results)], [*cells, *rows(results, bold)]),
             "",
-            "`make test` ran there:",
+            "Tests:",
             "",
-            *tested,
+            *(f"* {RELEASES[each.release]}: {tests[each.release]}" for each in results),
             "",
         ]
     )
-
-
-def text(results: Sequence[Result]) -> str:
-    """Return the steps as columns for a terminal."""
-    steps = list(dict.fromkeys(step for each in results for step in each.steps))
-    lines = [["", *(RELEASES[each.release] for each in results)]]
-    lines += [[step, *(each.cell(step) for each in results)] for step in steps]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
-    pad = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
-    return "\n".join("  ".join(line).rstrip() for line in pad)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 from pathlib import Path
 
 import distros
-import distros_table
+import distros_system
 import pytest
 import two_ends
 from bare_machine import Fake, Run, assert_one_error
@@ -41,7 +42,7 @@ def test_a_page_with_other_commands_is_noticed(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_what_counts_as_a_warning(line: str, warned: bool) -> None:
-    assert bool(distros.WARNING.search(line)) is warned
+    assert bool(distros_system.WARNING.search(line)) is warned
 
 
 @pytest.mark.parametrize(
@@ -69,12 +70,10 @@ def test_each_system_has_its_tests_and_they_exist() -> None:
         assert list((distros.ROOT / "src" / name / "test").glob("**/test_*"))
 
 
-def test_a_failed_step_ends_those_of_its_user_and_is_in_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_step_ends_its_part_and_is_in_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Nothing(distros.System):
-        def __init__(self, release: str, *more: object) -> None:
-            self.release = release
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
 
         def mounted(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
             return contextlib.nullcontext()
@@ -85,31 +84,48 @@ def test_a_failed_step_ends_those_of_its_user_and_is_in_the_page(
     def fails() -> None:
         raise two_ends.TestError("it did not fly")
 
-    (tmp_path / "tools").mkdir()
+    def steps_of(part: str, *_: object) -> distros.Steps:
+        if part == "sudo":
+            return {"demo": fails, "setup": lambda: None}
+        return {"refused": lambda: None, "tests": lambda: "3 passed"}
+
     base = tmp_path / "tools" / "debian_base.sh"
-    base.write_text("#!/bin/sh\n")
+    base.parent.mkdir()
+    base.write_text("#!/bin/sh\n[ $2 = trixie ] || exit 3\n")
     base.chmod(0o755)
-    output = tmp_path / ".deps" / "distros"
-    output.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    who = ("-c", "user.name=a", "-c", "user.email=a@test.invalid")
+    subprocess.run(["git", "-C", tmp_path, *who, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
     monkeypatch.setattr(distros, "ROOT", tmp_path)
-    monkeypatch.setattr(distros, "OUTPUT", output)
+    monkeypatch.setattr(distros, "OUTPUT", tmp_path / ".deps" / "distros")
     monkeypatch.setattr(distros, "System", Nothing)
-    monkeypatch.setattr(distros, "without_sudo", lambda *_: {"demo": fails, "make test": lambda: "2 passed"})
-    monkeypatch.setattr(
-        distros, "with_sudo", lambda *_: {"demo, sudo": lambda: None, "tests, sudo": lambda: "3 passed"}
-    )
-    result = distros_table.Result("trixie", "0123abcd", "2026-11-24", [])
-    assert not distros.try_release(result, quick=False)
-    assert result.cell("demo") == "FAILED" and result.cell("make test") == "not run"
-    assert result.cell("demo, sudo") == "0 s" and result.cell("tests, sudo") == "3 passed, 0 s"
-    assert not (output / "trixie.root").exists()
-    result.save(output)
-    distros.publish(distros.PAGES)
+    monkeypatch.setattr(distros, "steps_of", steps_of)
+    monkeypatch.setattr(distros, "alone", lambda: None)
+    monkeypatch.setattr(distros, "tests_of", lambda release: f"tests of {release}")
+    monkeypatch.setattr("sys.argv", ["distros.py", "--record", "trixie", "noble"])
+    assert distros.main() == 1
+    assert not list(tmp_path.glob(".deps/distros/*.root"))
     for name in distros.PAGES:
         lines = (tmp_path / name).read_text().splitlines()
-        for line in ("|  | Debian 13 |", "| commit | 0123abcd |", "| GCC | 14.2.0 |", "| demo | FAILED |"):
+        for line in (
+            "|  | Debian 12 | Debian 13 | Ubuntu 24.04 | Ubuntu 26.04 |",
+            "| GCC | ? | 14.2.0 | ? | ? |",
+            "| bootstrap | not run | 0 s | archive not reached | not run |",
+            "| demo | not run | FAILED | not run | not run |",
+            "| setup | not run | not run | not run | not run |",
+            "| refused | not run | 0 s | not run | not run |",
+            "| tests | not run | 3 passed, 0 s | not run | not run |",
+            "* Ubuntu 24.04: `tests of noble`",
+        ):
             assert line in lines
-        assert "* Debian 13: `make test`" in lines
+    # A later run of one part leaves the others as they were, and CI's part leaves the table as it was.
+    monkeypatch.setattr("sys.argv", ["distros.py", "--part", "plain", "trixie"])
+    assert distros.main() == 0
+    before = (tmp_path / distros.PAGES[0]).read_text()
+    assert "| demo | not run | FAILED |" in before
+    monkeypatch.setattr("sys.argv", ["distros.py", "--quick", "trixie"])
+    assert distros.main() == 0
+    assert (tmp_path / distros.PAGES[0]).read_text() == before
 
 
 def test_a_system_gets_settings_for_the_network_and_nothing_else(
