@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose address counts at first contact: three attacks without a key, from outside, on real processes on loopback.
+"""Whose address counts: the rows on addresses of docs/protocol.md section 16, each as an attack without a key, from
+outside, on real processes on loopback.
 
-A race: an overtaker's copies come first from the first datagram on, and he passes on all but the commands. Forged
-copies: each datagram of the handshake comes first from sources of nobody. Recordings: old ClientHellos with good return
-proofs are played while a restarted gcs waits for its drone. None of them drops anything on the drone's own path.
+A race: an overtaker's copies come first from the first datagram on, and he passes on all but the commands, from one
+address or from more than are served. Forged copies: each datagram of the handshake, or of a flight in which the drone
+moves, comes first from sources of nobody. Recordings: old ClientHellos with good return proofs are played while a
+restarted gcs waits for its drone, or one draws what it can to the drone's own IP. None of these drops anything on the
+drone's own path; the last attacker does, for a time.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+import select
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import loopback
 import overtaking
@@ -29,7 +35,10 @@ from pqc_mav_common.waiting import wait_until
 
 UP_LIMIT_S = 2.0  # after the start of the drone's process, or after the restart of the gcs; without an attack about 1
 LEAST_DELIVERED = 0.99
-FORGED, RECORDINGS = 3, 12
+FORGED, RECORDINGS, MANY = 3, 12, 6
+MOVE_S = 0.5  # after a move: what is in flight, and until the gcs has heard of the new address
+BLOCKED_S, AFTER_S = 3.0, 1.0  # he drops commands; then the drone's own address answers a challenge
+MOST_DRAWN = 10  # by a copied return proof, once
 _VOLLEY_S = 0.05
 _GIVE_UP_S = 40.0
 _SETTLED_S = 1.0
@@ -37,17 +46,25 @@ _SETTLED_S = 1.0
 
 @dataclass(frozen=True)
 class Contact:
-    """One run: seconds until the drone was up (None: not at all), and the commands after that."""
+    """One run: seconds until the drone was up (None: not at all), and the commands after that.
+
+    `most_lost`: of the commands, besides one in a hundred. `drawn`, `most_drawn`: datagrams to who asked for none.
+    """
 
     attack: str
     up_s: float | None
     sent: int = 0
     delivered: int = 0
+    most_lost: int = 0
+    drawn: int = 0
+    most_drawn: int = 0
 
 
-def race(seconds: float, seed: int = 1) -> Contact:
+def race(seconds: float, seed: int = 1, addresses: int = 1) -> Contact:
     """The overtaker wins everything from the first ClientHello on."""
-    return _connect("wins the first race, passes on all but commands", seconds, seed, win=1.0, answers=True)
+    where = "" if addresses == 1 else f" from {addresses} addresses"
+    attack = f"wins the first race{where}, passes on all but commands"
+    return _connect(attack, seconds, seed, win=1.0, answers=True, addresses=addresses)
 
 
 def forged(seconds: float, seed: int = 1) -> Contact:
@@ -56,22 +73,70 @@ def forged(seconds: float, seed: int = 1) -> Contact:
 
 
 def _connect(
-    attack: str, seconds: float, seed: int, *, win: float = 0.0, answers: bool = False, forged: int = 0
+    attack: str,
+    seconds: float,
+    seed: int,
+    *,
+    during: Callable[[overtaking.Relay], None] = lambda _: None,
+    most_lost_s: float = 0.0,
+    **relay: Any,
 ) -> Contact:
     with ExitStack() as stack:
         try:
-            session = overtaking.Session(stack, seed, win=win, answers=answers, forged=forged)
+            session = overtaking.Session(stack, seed, **relay)
         except ChildError:
             return Contact(attack, None)
-        time.sleep(seconds)
+        time.sleep(seconds / 2)
+        during(session.relay)
+        time.sleep(seconds / 2)
         session.relay.win, session.relay.forged = 0.0, 0
         counts = session.traffic.stop()
         up = next(each for each in counts["streams"] if each["way"] == overtaking.messages.UP)
-        return Contact(attack, session.up_s, up["sent"], up["received"])
+        most_lost = math.ceil(most_lost_s * overtaking.DOWN_RATE)
+        return Contact(attack, session.up_s, up["sent"], up["received"], most_lost)
+
+
+def moved(seconds: float, seed: int = 1) -> Contact:
+    """The drone moves while every datagram is raced, and comes first from nobody, too."""
+
+    def attack(relay: overtaking.Relay) -> None:
+        relay.win, relay.forges_all = 1.0, True
+        time.sleep(_SETTLED_S)
+        relay.move()
+
+    return _connect(
+        f"{FORGED} forged copies of everything, and a race, while the drone moves", seconds, seed,
+        during=attack, most_lost_s=MOVE_S, answers=True, forged=FORGED,
+    )  # fmt: skip
+
+
+def blocked(seconds: float, seed: int = 1) -> Contact:
+    """Nothing arrives but what he passes on, which is all but the commands; then he leaves."""
+
+    def attack(relay: overtaking.Relay) -> None:
+        relay.win = 1.0
+        time.sleep(_SETTLED_S)
+        relay.blocks = True
+        time.sleep(BLOCKED_S)
+        relay.blocks, relay.win, relay.answers = False, 0.0, False
+
+    return _connect(
+        f"blocks the drone's own path for {BLOCKED_S:g} s, passes on all but commands, leaves", seconds, seed,
+        during=attack, most_lost_s=BLOCKED_S + AFTER_S, answers=True,
+    )  # fmt: skip
 
 
 def recordings(count: int = RECORDINGS, seed: int = 1) -> Contact:
     """Restart the gcs while a listener plays what the drone said at its earlier starts."""
+    return _recorded(count, seed)
+
+
+def mirrored(watch_s: float = overtaking.WATCH_S, seed: int = 1) -> Contact:
+    """One of those while there is no drone, with its source forged to the drone's own IP: how much that draws there."""
+    return _recorded(1, seed, alone_s=watch_s)
+
+
+def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
         pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
@@ -96,13 +161,32 @@ def recordings(count: int = RECORDINGS, seed: int = 1) -> Contact:
             if number < count:
                 drone.kill()
         before = drone.status()["session_id"]
+        if alone_s:
+            drone.kill()
         gcs.kill()
         gcs = End(loopback.gcs_config(folder, grounds, data_port=port))
         back = time.monotonic()
+        if alone_s:
+            return Contact(
+                "a recorded ClientHello with its proof, from the drone's own IP", 0.0,
+                drawn=_drawn(played[-1], port, alone_s), most_drawn=MOST_DRAWN,
+            )  # fmt: skip
         with _Player(played[1:-1], ("127.0.0.1", port)):
             is_up = wait_until(lambda: _is_new(drone, before), _GIVE_UP_S)
         up_s = time.monotonic() - back if is_up else None
         return Contact(f"{len(played) - 2} recorded ClientHellos at a restart of the gcs", up_s)
+
+
+def _drawn(datagram: bytes, port: int, watch_s: float) -> int:
+    """How many datagrams one copy of this draws."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as victim:
+        victim.bind((loopback.HOST, 0))
+        victim.sendto(datagram, (loopback.HOST, port))
+        count, deadline = 0, time.monotonic() + watch_s
+        while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            victim.recv(65_536)
+            count += 1
+        return count
 
 
 def _is_new(drone: End, before: object) -> bool:
@@ -139,10 +223,11 @@ class _Player:
 
 
 def measure(runs: int, seed: int = 1) -> list[Contact]:
-    """All three, `runs` times."""
+    """All of them, `runs` times."""
     found = []
-    for number in range(runs):
-        found += [race(10.0, seed + number), forged(3.0, seed + number), recordings(seed=seed + number)]
+    for each in range(seed, seed + runs):
+        found += [race(10.0, each), race(10.0, each, MANY), forged(3.0, each), moved(20.0, each)]
+        found += [blocked(10.0, each), recordings(seed=each), mirrored(seed=each)]
     return found
 
 
@@ -153,8 +238,10 @@ def problems(contacts: Sequence[Contact]) -> list[str]:
         if each.up_s is None or each.up_s > UP_LIMIT_S:
             took = "never" if each.up_s is None else f"after {each.up_s:.1f} s"
             found.append(f"{each.attack}: up {took}")
-        if each.delivered < LEAST_DELIVERED * each.sent:
+        if each.delivered < LEAST_DELIVERED * each.sent - each.most_lost:
             found.append(f"{each.attack}: {each.delivered} of {each.sent} commands delivered")
+        if each.drawn > each.most_drawn:
+            found.append(f"{each.attack}: {each.drawn} datagrams drawn")
     return found
 
 
@@ -170,5 +257,7 @@ def section(contacts: Sequence[Contact]) -> str:
         times = [each.up_s for each in those if each.up_s is not None]
         sent, delivered = (sum(getattr(each, name) for each in those) for name in ("sent", "delivered"))
         share = f"{delivered} of {sent}" if sent else "-"
-        rows.append((attack, f"{len(times)}/{len(those)}", f"{max(times, default=float('nan')):.2f} s", share))
-    return text + tables.markdown(("the attacker", "up", "worst", "commands delivered"), rows)
+        drawn = max(each.drawn for each in those) if any(each.most_drawn for each in those) else "-"
+        rows.append((attack, f"{len(times)}/{len(those)}", f"{max(times, default=float('nan')):.2f} s", share, drawn))
+    head = ("the attacker", "up", "worst", "commands delivered", "datagrams drawn")
+    return text + tables.markdown(head, rows)

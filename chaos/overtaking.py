@@ -36,7 +36,7 @@ UP_RATE, DOWN_RATE = 50.0, 39.0  # telemetry and commands a second
 SECONDS = 20.0
 MOST_REFLECTED = 3.0
 _VICTIM = "127.0.0.9"
-_WATCH_S = 8.0
+WATCH_S = 8.0
 _UP_S = 20.0
 
 
@@ -63,14 +63,25 @@ class Reflection:
 class Relay:
     """The network between drone and gcs. `win`: share of the drone's datagrams that the overtaker's copy precedes.
 
-    With `answers` he passes on all but data; `forged` copies of each datagram of a handshake come before all others.
+    He has so many `addresses`; with `answers` he passes on all but data. `forged` copies of each datagram of a
+    handshake, with `forges_all` of every one, come before all others, from nobody. With `blocks` only his arrive.
     """
 
-    def __init__(self, gcs_port: int, seed: int = 1, win: float = 0.0, answers: bool = False, forged: int = 0) -> None:
+    def __init__(
+        self,
+        gcs_port: int,
+        seed: int = 1,
+        win: float = 0.0,
+        answers: bool = False,
+        forged: int = 0,
+        addresses: int = 1,
+    ) -> None:
         self.gcs = (loopback.HOST, gcs_port)
         self.win = win
         self.answers = answers
         self.forged = forged
+        self.forges_all = False
+        self.blocks = False
         self.silent = False
         self.steal = False
         self.astray_bytes = self.stolen_bytes = 0
@@ -79,7 +90,9 @@ class Relay:
         self._drone: tuple[str, int] | None = None
         self._waiting: list[tuple[float, int, socket.socket, bytes, tuple[str, int]]] = []
         self._order = itertools.count()
-        self.drone_side, self._path, self._overtaker = (_bound(host) for host in (loopback.HOST,) * 2 + (_VICTIM,))
+        self.drone_side, self._path = (_bound(loopback.HOST) for _ in range(2))
+        self._overtakers = [_bound(_VICTIM) for _ in range(addresses)]
+        self._left: list[socket.socket] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -93,15 +106,21 @@ class Relay:
         """End it."""
         self._stopping.set()
         self._thread.join()
-        for each in (self.drone_side, self._path, self._overtaker):
+        for each in (self.drone_side, self._path, *self._overtakers, *self._left):
             each.close()
+
+    def move(self) -> None:
+        """From now on the drone comes from another address; what goes to the one before is lost."""
+        self._left.append(self._path)
+        self._path = _bound("127.0.0.8")
 
     def _later(self, by: socket.socket, data: bytes, to: tuple[str, int]) -> None:
         heapq.heappush(self._waiting, (time.monotonic() + DELAY_S, next(self._order), by, data, to))
 
     def _run(self) -> None:
-        handlers = {self.drone_side: self._from_drone, self._path: self._from_gcs, self._overtaker: self._astray}
         while not self._stopping.is_set():
+            handlers = {self.drone_side: self._from_drone, self._path: self._from_gcs}
+            handlers |= dict.fromkeys(self._overtakers, self._astray)
             wait = self._waiting[0][0] - time.monotonic() if self._waiting else 0.02
             for each in select.select(list(handlers), [], [], min(max(wait, 0), 0.02))[0]:
                 data, sender = each.recvfrom(65_536)
@@ -116,20 +135,23 @@ class Relay:
             return
         if data[0] == 0x33:
             self.handshake.append(data)
+        if data[0] == 0x33 or self.forges_all:
             for number in range(self.forged):
                 with _bound(f"127.0.0.{20 + number}") as nobody:
                     nobody.sendto(data, self.gcs)
         if self.steal:
             # the original never arrives, and the drone is heard no more
-            self._overtaker.sendto(data, self.gcs)
+            self._overtakers[0].sendto(data, self.gcs)
             self.stolen_bytes, self.silent = len(data), True
             return
         if self._random.random() < self.win:
-            self._overtaker.sendto(data, self.gcs)
-        self._later(self._path, data, self.gcs)
+            for each in self._overtakers:
+                each.sendto(data, self.gcs)
+        if not self.blocks:
+            self._later(self._path, data, self.gcs)
 
     def _from_gcs(self, data: bytes, _sender: tuple[str, int]) -> None:
-        if self._drone is not None:
+        if self._drone is not None and not self.blocks:
             self._later(self.drone_side, data, self._drone)
 
     def _astray(self, data: bytes, _sender: tuple[str, int]) -> None:
@@ -201,7 +223,7 @@ def reflect(runs: int) -> list[Reflection]:
             session = Session(stack)
             time.sleep(1.0)
             session.relay.steal = True
-            time.sleep(_WATCH_S)
+            time.sleep(WATCH_S)
             found.append(Reflection("a packet", session.relay.stolen_bytes, session.relay.astray_bytes))
     with ExitStack() as stack:
         session = Session(stack)
@@ -213,7 +235,7 @@ def reflect(runs: int) -> list[Reflection]:
 
 
 def _heard(victim: socket.socket) -> int:
-    total, deadline = 0, time.monotonic() + _WATCH_S
+    total, deadline = 0, time.monotonic() + WATCH_S
     while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
         total += len(victim.recv(65_536))
     return total
@@ -253,7 +275,7 @@ def section(races: Sequence[Race], reflected: Sequence[Reflection]) -> str:
     head = ("races he wins", "he passes on", "commands", "not delivered", "bytes sent to him, copies and challenges")
     text += tables.markdown(head, rows)
     text += "\n## Reflection\n\nOne datagram with a forged source; then the bytes the gcs sends there in "
-    text += f"{_WATCH_S:g} s. *A packet*: of a live session, the original and all later ones held back.\n\n"
+    text += f"{WATCH_S:g} s. *A packet*: of a live session, the original and all later ones held back.\n\n"
     kinds = {each.what for each in reflected}
     rows = []
     for kind in sorted(kinds):

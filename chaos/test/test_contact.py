@@ -3,21 +3,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import contact
+import pytest
 from contact import Contact, problems
 from overtaking import is_data
 
 
-def test_whoever_wins_the_first_race_takes_no_command_away() -> None:
-    assert problems([contact.race(6.0)]) == []
+@pytest.fixture(scope="module")
+def runs() -> Iterator[Mapping[str, Future[Contact]]]:
+    """All attacks, three at a time: they wait more than they compute."""
+    scenes: dict[str, Callable[[], Contact]] = {
+        "blocked": lambda: contact.blocked(4.0),
+        "moved": lambda: contact.moved(4.0),
+        "race": lambda: contact.race(6.0),
+        "mirrored": lambda: contact.mirrored(3.0),
+        "recordings": lambda: contact.recordings(4),
+        "many": lambda: contact.race(4.0, addresses=contact.MANY),
+        "forged": lambda: contact.forged(2.0),
+    }
+    with ThreadPoolExecutor(3) as pool:
+        yield {name: pool.submit(scene) for name, scene in scenes.items()}
 
 
-def test_forged_copies_of_a_handshake_spoil_nothing() -> None:
-    assert problems([contact.forged(2.0)]) == []
-
-
-def test_recordings_do_not_keep_a_drone_out() -> None:
-    assert problems([contact.recordings(4)]) == []
+@pytest.mark.parametrize("scene", ["blocked", "moved", "race", "mirrored", "recordings", "many", "forged"])
+def test_nobody_without_a_key_gains_by_being_first(runs: Mapping[str, Future[Contact]], scene: str) -> None:
+    found = runs[scene].result()
+    assert found.sent > 0 or found.drawn > 0 or scene == "recordings"
+    assert problems([found]) == []
 
 
 def test_data_is_told_from_what_an_overtaker_passes_on() -> None:
@@ -33,4 +48,11 @@ def test_what_came_and_how_late_is_judged() -> None:
         "race: 98 of 100 commands delivered",
         "forged: up never",
         "recordings: up after 9.0 s",
+    ]
+    assert (
+        problems([Contact("moved", 1.0, 100, 89, most_lost=10), Contact("proof", 0.0, drawn=10, most_drawn=10)]) == []
+    )
+    assert problems([Contact("moved", 1.0, 100, 88, most_lost=10), Contact("proof", 0.0, drawn=11, most_drawn=10)]) == [
+        "moved: 88 of 100 commands delivered",
+        "proof: 11 datagrams drawn",
     ]
