@@ -20,11 +20,11 @@ from pqc_mav_dashboard.app import make_app
 from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.guard import LOOPBACK_NAMES
 from pqc_mav_dashboard.hub import INTERVAL_S, LONGEST
+from pqc_mav_dashboard.places import CONNECTIONS, FairProtocol
 from pqc_mav_dashboard.source import Source
 from pqc_mav_dashboard.token import Token
 
 PORT = 8765
-CONNECTIONS = 64  # at once; of them hub.VIEWERS WebSockets
 BEYOND = (
     "without encryption, everybody who reaches that address sees the fleet, and anybody who reads the traffic has the "
     "token; "
@@ -112,7 +112,7 @@ def make_server(
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         make_app(source, token, names, interval_s=interval_s, beside=beside, readers=readers, day=day),
-        http="h11",
+        http=FairProtocol,
         ws="websockets-sansio",
         ws_max_size=LONGEST,
         ws_max_queue=4,

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -260,6 +261,22 @@ def test_a_hundred_clients(dashboard: Dashboard) -> None:
         await (await open_page(dashboard)).close()
 
     asyncio.run(again())
+
+
+def test_connections_that_ask_for_nothing_keep_nobody_out(dashboard: Dashboard) -> None:
+    """More than there are places, some silent, some in the middle of a request that never ends."""
+    host, _, port = dashboard.host.partition(":")
+    with ExitStack() as stack:
+        for number in range(300):
+            one = stack.enter_context(socket.create_connection((host, int(port)), 10))
+            if number % 2:
+                one.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert dashboard.request("/")[0] == 200
+
+        async def page() -> None:
+            await (await open_page(dashboard)).close()
+
+        asyncio.run(page())
 
 
 def test_a_name_that_is_allowed_outright(pair: Pair) -> None:
