@@ -41,7 +41,9 @@ class AddressWorld {
   static constexpr unsigned kCommands = 20;  // a second
   static constexpr std::size_t kCommandBytes = 80, kReportBytes = 90;
 
-  AddressWorld(const AddressAttack& attack, std::uint64_t seed) : attack_(attack), random_(seed), keys_(seed) {
+  AddressWorld(const AddressAttack& attack, std::uint64_t seed,
+               const Suite& suite = require_suite("cs-mlkem768-aesgcm-mldsa65"))
+      : attack_(attack), random_(seed), keys_(seed), suite_(suite) {
     psk_.mut()[0] = 9;
     for (auto& byte : restart_secret_.mut()) byte = static_cast<std::uint8_t>(random_());
     restart_key_.emplace(restart_secret_.clone());
@@ -49,6 +51,9 @@ class AddressWorld {
     boot_gcs();
     record();
   }
+  virtual ~AddressWorld() = default;
+  AddressWorld(const AddressWorld&) = delete;
+  AddressWorld& operator=(const AddressWorld&) = delete;
 
   void run() {
     begin_attempt();
@@ -80,7 +85,7 @@ class AddressWorld {
   [[nodiscard]] std::uint64_t to_attacker() const { return to_attacker_; }
   [[nodiscard]] std::uint64_t from_attacker() const { return from_attacker_; }
 
- private:
+ protected:
   using Datagram = std::shared_ptr<const Bytes>;
   static constexpr std::uint32_t kHome = 0xc0000201, kAttacker = 0xc6336401, kNobody = 0xcb007100;
   struct Account {
@@ -95,7 +100,7 @@ class AddressWorld {
 
   // --- The link
 
-  void up(Bytes bytes) {
+  virtual void up(Bytes bytes) {
     const auto datagram = std::make_shared<const Bytes>(std::move(bytes));
     const auto from = home_;
     clock_.at(now() + attack_.delay, [this, datagram, from] { at_gcs(*datagram, from); });
@@ -111,7 +116,7 @@ class AddressWorld {
     for (unsigned i = 0; i < attack_.addresses; ++i) copy(address(static_cast<std::uint16_t>(i + 1), kAttacker));
   }
 
-  void down(ByteView bytes, const SockAddr& to) {
+  virtual void down(ByteView bytes, const SockAddr& to) {
     account(to).out += bytes.size() + 28;
     const auto datagram = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
     if (to == home_) {
@@ -163,7 +168,7 @@ class AddressWorld {
     std::uint64_t wake = Transport::kNever;
   };
 
-  Bytes hello(const AttemptId&) {
+  virtual Bytes hello(const AttemptId&) {
     InitiatorParams params;
     params.suite = &suite_;
     params.drone_id = "uav1";
@@ -205,7 +210,7 @@ class AddressWorld {
       serve_client();
     });
   }
-  void on_whole(Bytes frame) {
+  virtual void on_whole(Bytes frame) {
     if (frame[4] == 2)
       return clock_.at(now() + 2 * kMs, [this, name = client_->name] {
         if (!client_ || client_->name != name) return;
@@ -224,7 +229,10 @@ class AddressWorld {
   void at_drone(const Bytes& datagram) {
     if (datagram[0] == kRestartType) {
       const auto& current = drone_.current();
-      if (!current || client_ || !std::equal(current->id.begin(), current->id.end(), datagram.begin() + 1)) return;
+      if (!current || client_ || datagram.size() != 1 + kSessionIdSize + kRestartTokenSize ||
+          !std::equal(current->id.begin(), current->id.end(), datagram.begin() + 1) ||
+          !std::ranges::equal(restart_key_->token(current->id), ByteView(datagram).subspan(1 + kSessionIdSize)))
+        return;
       if (restarted_sessions_.insert(current->id).second) begin_attempt();
       return;
     }
@@ -244,16 +252,26 @@ class AddressWorld {
     if (!header) return;
     const auto opened = drone_.open(*header, packet, now());
     if (opened.drop) return;
+    on_opened(true, *header, opened);
     if (opened.type == FrameType::data) return void(arrived_.insert(load_be<std::uint64_t>(opened.payload.data())));
     ControlList controls;
     if (!parse_controls(opened.payload, controls)) return;
-    for (std::size_t i = 0; i < controls.count; ++i)
-      if (const auto* challenge = std::get_if<PathChallenge>(&controls.items[i])) say(PathResponse{challenge->random});
+    for (std::size_t i = 0; i < controls.count; ++i) on_control(true, opened, controls.items[i]);
+  }
+  /// What opened, before anything is made of it.
+  virtual void on_opened(bool /*at_drone*/, const Header&, const Session::Opened&) {}
+  virtual void on_control(bool at_drone, const Session::Opened&, const Control& control) {
+    if (const auto* challenge = std::get_if<PathChallenge>(&control); at_drone && challenge != nullptr)
+      say(PathResponse{challenge->random});
+    if (const auto* response = std::get_if<PathResponse>(&control); !at_drone && response != nullptr) {
+      gcs_->paths.on_response(response->random, now());
+      follow_paths();
+    }
   }
   template <typename Tlv>
   Bytes control_frame(Session& session, const Tlv& tlv, std::size_t pad = 0) {
-    Bytes packet(kOverhead + 64);
-    const auto used = append_control(MutableBytes(packet).subspan(kHeaderSize, 64), 0, tlv);
+    Bytes packet(kOverhead + kControlFrameMax);
+    const auto used = append_control(MutableBytes(packet).subspan(kHeaderSize, kControlFrameMax), 0, tlv);
     packet.resize(kOverhead + std::max(*used, pad));
     return session.seal(FrameType::control, packet, now(), true) ? packet : Bytes{};
   }
@@ -280,13 +298,16 @@ class AddressWorld {
     std::uint64_t next_id = 1, wake = Transport::kNever, paths_wake = PathValidator::kNever;
   };
 
-  void boot_gcs() {
-    gcs_ = std::make_unique<Gcs>();
+  virtual std::shared_ptr<ResponderEnv> environment() {
     auto env = std::make_shared<ResponderEnv>();
     env->find_drone = [this](std::string_view id) {
       return id == "uav1" ? std::optional(DroneRecord{psk_.clone(), false, false, true}) : std::nullopt;
     };
-    Reception::Host host{env,
+    return env;
+  }
+  void boot_gcs() {
+    gcs_ = std::make_unique<Gcs>();
+    Reception::Host host{environment(),
                          [](std::string_view) { return std::optional<std::size_t>(0); },
                          [](const SockAddr&) { return false; },
                          [](const SigInfo&) { return std::uint64_t{0}; },
@@ -342,6 +363,7 @@ class AddressWorld {
         heard(source, datagram.size());
       return;
     }
+    on_opened(false, *header, opened);
     if (!opened.current) return;
     if (opened.switched && !gcs_->pending.empty()) {
       gcs_->paths.reset(gcs_->pending, now());
@@ -351,11 +373,7 @@ class AddressWorld {
     if (opened.type != FrameType::control) return;
     ControlList controls;
     if (!parse_controls(opened.payload, controls)) return;
-    for (std::size_t i = 0; i < controls.count; ++i)
-      if (const auto* response = std::get_if<PathResponse>(&controls.items[i])) {
-        gcs_->paths.on_response(response->random, now());
-        follow_paths();
-      }
+    for (std::size_t i = 0; i < controls.count; ++i) on_control(false, opened, controls.items[i]);
   }
   bool attempts_offer(const SessionId& session) const { return gcs_->attempts.offers(session); }
   void heard(const SockAddr& source, std::size_t size) {
@@ -411,11 +429,12 @@ class AddressWorld {
     if (visit.path == Transport::kElsewhere) attempt.elsewhere = source;
     (void)attempt.transport.on_datagram(datagram, visit.path, now());
     if (attempt.transport.answered()) gcs_->attempts.set_answered(attempt);
-    if (auto whole = attempt.transport.take_message()) on_message(attempt, (*whole)[4]);
+    if (auto whole = attempt.transport.take_message()) on_message(attempt, std::move(*whole));
     serve_gcs();
   }
-  void on_message(HandshakeAttempt& attempt, std::uint8_t type) {
+  virtual void on_message(HandshakeAttempt& attempt, Bytes whole) {
     const auto of = gcs_.get();
+    const auto type = whole[4];
     clock_.at(now() + (type == 1 ? 3 : 1) * kMs, [this, of, id = attempt.id, type] {
       if (of != gcs_.get()) return;
       auto* found = gcs_->attempts.find(id);
@@ -424,21 +443,20 @@ class AddressWorld {
         found->transport.expect({{MessageType::client_finish, kFinish - 5, kFinish - 5}});
         found->transport.start(made_up(MessageType::server_hello, longest_server_hello(suite_, true)), now());
       } else {
-        complete(*found);
+        auto pair = keys_.make(0, suite_);
+        made_.insert_or_assign(found->name, std::move(pair.drone));
+        complete(*found, std::move(pair.gcs), made_up(MessageType::server_finish, 37));
       }
       serve_gcs();
     });
   }
-  void complete(HandshakeAttempt& attempt) {
-    auto pair = keys_.make(0, suite_);
-    made_.insert_or_assign(attempt.name, std::move(pair.drone));
-    gcs_->session.install(std::move(pair.gcs), now());
+  void complete(HandshakeAttempt& attempt, SessionKeys keys, const Bytes& last) {
+    gcs_->session.install(std::move(keys), now());
     gcs_->pending.clear();
     for (PathIndex path = 0; path < attempt.paths.size(); ++path)
       if (attempt.transport.has_answered(path)) gcs_->pending.push_back(attempt.paths[path]);
-    const auto last = made_up(MessageType::server_finish, 37);
     attempt.transport.start(last, now());
-    attempt.transport.linger(last, now());
+    if (attempt.kind != HandshakeKind::ratchet) attempt.transport.linger(last, now());
     gcs_->attempts.linger(attempt);
     for (auto* each : gcs_->attempts.of_link(0))
       if (each->id < attempt.id && each->phase != HandshakeAttempt::Phase::lingering) end(*each);
@@ -447,11 +465,17 @@ class AddressWorld {
     gcs_->reception->admission().ended("uav1", attempt.name);
     gcs_->attempts.remove(attempt);
   }
+  virtual void part_down(const HandshakeAttempt&, ByteView) {}  // of a handshake inside a session
   void serve_gcs() {
     auto due = Transport::kNever;
     for (auto* attempt : gcs_->attempts.of_link(0)) {
-      while (auto out = attempt->transport.poll(now()))
+      while (auto out = attempt->transport.poll(now())) {
+        if (attempt->session) {
+          part_down(*attempt, out->datagram);
+          continue;
+        }
         down(out->datagram, out->path == Transport::kElsewhere ? attempt->elsewhere : attempt->paths[out->path]);
+      }
       const bool lingers = attempt->phase == HandshakeAttempt::Phase::lingering;
       const auto limit = lingers ? attempt->began_ns + 40 * kS : attempt->transport.last_progress() + 10 * kS;
       if (now() >= limit) {
@@ -474,8 +498,7 @@ class AddressWorld {
   AddressAttack attack_;
   std::mt19937_64 random_;
   KeySource keys_;
-  const Suite& suite_ = require_suite(kDefaultSuite_);
-  static constexpr const char* kDefaultSuite_ = "cs-mlkem768-aesgcm-mldsa65";
+  const Suite& suite_;
   Clockwork clock_;
   std::uint64_t start_ = 0, from_ = 0, up_ = Transport::kNever;
   Psk psk_;
