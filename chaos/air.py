@@ -18,13 +18,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from children import spawn
 
-from pqc_mav_sim.impairment import netem
 from pqc_mav_sim.impairment.netns import Namespace
-from pqc_mav_sim.impairment.settings import Impairment
 from pqc_mav_sim.impairment.tap import open_tap
 
 GCS, DRONE, DRONE_MOVED, STRANGER = "10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.66"
@@ -49,8 +47,8 @@ def need_root() -> str:
         Namespace().close()
     except OSError as error:
         return f"needs network namespaces: {error}"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK) and not netem.available():
-        return "needs /dev/net/tun (or a kernel with tc netem)"
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "needs /dev/net/tun"
     for tool in ("ip", "bridge"):
         if subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, check=False).returncode != 0:
             return f"needs the program '{tool}': apt-get install iproute2"
@@ -69,23 +67,7 @@ def ip_batch(space: Namespace, lines: Sequence[str], tool: str = "ip") -> None:
         raise AirError(f"{tool}: {result.stderr.strip()}")
 
 
-class Joint(Protocol):
-    """What joins air0 and air1."""
-
-    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
-        """Change settings from now on."""
-
-    def counters(self) -> dict[str, Any]:
-        """Frames lost and doubled per direction, where the joint knows them; else an empty mapping."""
-
-    def rebind(self) -> None:
-        """Make the NAT forget."""
-
-    def close(self) -> None:
-        """End it."""
-
-
-class UserspaceLink:
+class Link:
     """Two TAP devices and `pqc_mav_sim.impairment` between them."""
 
     def __init__(self, drone: Namespace, hub: Namespace, seed: int, nat: bool) -> None:
@@ -136,52 +118,17 @@ class UserspaceLink:
         self._process.stdout.close()
 
 
-class NetemLink:
-    """A veth pair with `tc netem` on both ends, for kernels that have it."""
-
-    def __init__(self, drone: Namespace, hub: Namespace) -> None:
-        self._ends = {A_TO_B: (drone, "air0"), B_TO_A: (hub, "air1")}
-        self._rules = {A_TO_B: Impairment(), B_TO_A: Impairment()}
-        ip_batch(drone, [f"link add air0 type veth peer name air1 netns /proc/{os.getpid()}/fd/{hub.descriptor}"])
-
-    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
-        """Change settings from now on; raises ImpairmentError for what netem cannot do."""
-        for direction in directions:
-            space, interface = self._ends[direction]
-            before = self._rules[direction]
-            rules = Impairment.from_dict({**before.to_dict(), **settings})
-            for line in netem.commands(interface, rules, had_rate=before.rate_bit_s > 0):
-                result = space.call(lambda line=line: subprocess.run(line, capture_output=True, text=True, check=False))
-                if result.returncode != 0:
-                    raise AirError(f"{' '.join(line)}: {result.stderr.strip()}")
-            self._rules[direction] = rules
-
-    def counters(self) -> dict[str, Any]:
-        """Netem does not say which frames it lost."""
-        return {}
-
-    def rebind(self) -> None:
-        """There is no NAT in this link."""
-        raise AirError("NAT rebinding needs the userspace link")
-
-    def close(self) -> None:
-        """The devices go with their namespaces."""
-
-
 class Air:
-    """The four namespaces and the link; a context manager. `link`: userspace, netem, or auto (netem where it is)."""
+    """The four namespaces and the link; a context manager."""
 
-    def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False, link: str = "auto") -> None:
+    def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False) -> None:
         self._spaces: dict[str, Namespace] = {}
-        self.joint: Joint | None = None
+        self.joint: Link | None = None
         self._addresses = (DRONE, DRONE_MOVED)  # the drone's, and the one it moves to
         try:
             for name in ("drone", "hub", "gcs", "stranger"):
                 self._spaces[name] = Namespace()
-            use_netem = link == "netem" or (link == "auto" and not nat and netem.available())
-            self.kind = "netem" if use_netem else "userspace"
-            drone, hub = self["drone"], self["hub"]
-            self.joint = NetemLink(drone, hub) if use_netem else UserspaceLink(drone, hub, seed, nat)
+            self.joint = Link(self["drone"], self["hub"], seed, nat)
             self._configure(mtu)
         except BaseException:
             self.close()

@@ -135,7 +135,7 @@ def connect_often(row: Row, runs: int, seed: int) -> Timed:
     """Start a fresh drone `runs` times against one gcs, each until its session is up."""
     seconds: list[float | None] = []
     failures: list[str] = []
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         network.joint.impair(row.link.impairment())
         stack.callback(End(gcs_config(keys), network["gcs"].descriptor).close)
@@ -153,7 +153,7 @@ def rekey_often(row: Row, runs: int, seed: int) -> Timed:
     """Rekey `runs` times in one session, beside traffic."""
     seconds: list[float | None] = []
     failures: list[str] = []
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         vehicle = stack.enter_context(network["drone"].call(application_socket))
         ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))

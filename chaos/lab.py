@@ -25,9 +25,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="a few conditions, one of each kind")
     parser.add_argument("--list", action="store_true", help="list the conditions and stop")
     parser.add_argument("--seed", type=int, default=1, help="of the link's and the stranger's randomness")
-    parser.add_argument(
-        "--link", choices=("auto", "userspace", "netem"), default="auto", help="what joins the namespaces"
-    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -49,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     details: list[dict[str, Any]] = []
     notes: list[str] = []
     repeated: list[str] = []
-    with laboratory(seed=options.seed, link=options.link) as lab:
+    with laboratory(seed=options.seed) as lab:
         for condition in chosen:
             started = time.monotonic()
             seen, found = observe(lab, condition)

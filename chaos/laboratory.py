@@ -45,16 +45,15 @@ _RECEIVER = {"down": "gcs", "up": "drone"}
 class Laboratory:
     """Fresh keys for one run of the laboratory, and the folder for logs and the clock shim."""
 
-    def __init__(self, folder: Path, *, seed: int = 1, link: str = "auto") -> None:
+    def __init__(self, folder: Path, *, seed: int = 1) -> None:
         self._folder = folder
         self._seed = seed
-        self._link = link
         self._shim: Path | None = None
         pqc_mav_tunnel.init_keys(str(folder / "keys"), [DRONE_ID])
 
     def run(self, condition: Condition) -> Observation:
         """Run a condition; raises AirError, ClockError or ChildError when it cannot be run at all."""
-        with _Run(condition, self._folder, self._seed, self._link, self._clocks(condition)) as run:
+        with _Run(condition, self._folder, self._seed, self._clocks(condition)) as run:
             return run.measure()
 
     def _clocks(self, condition: Condition) -> dict[str, SteppableClock]:
@@ -74,22 +73,19 @@ def temporary_keys() -> Iterator[str]:
 
 
 @contextmanager
-def laboratory(*, seed: int = 1, link: str = "auto") -> Iterator[Laboratory]:
+def laboratory(*, seed: int = 1) -> Iterator[Laboratory]:
     """A laboratory whose files vanish with it."""
     with tempfile.TemporaryDirectory(prefix="pqcmav-chaos-") as folder:
-        yield Laboratory(Path(folder), seed=seed, link=link)
+        yield Laboratory(Path(folder), seed=seed)
 
 
 class _Run:
     """One run of one condition."""
 
-    def __init__(
-        self, condition: Condition, folder: Path, seed: int, link: str, clocks: dict[str, SteppableClock]
-    ) -> None:
+    def __init__(self, condition: Condition, folder: Path, seed: int, clocks: dict[str, SteppableClock]) -> None:
         self._condition = condition
         self._folder = folder
         self._seed = seed
-        self._link = link
         self._clocks = clocks
         self._stack = ExitStack()
         self._seen = Observation()
@@ -126,8 +122,7 @@ class _Run:
 
     def _build(self) -> None:
         c = self._condition
-        link = "userspace" if c.nat else self._link
-        self._air = self._stack.enter_context(air.Air(seed=self._seed, mtu=c.mtu, nat=c.nat, link=link))
+        self._air = self._stack.enter_context(air.Air(seed=self._seed, mtu=c.mtu, nat=c.nat))
         assert self._air.joint is not None
         self._joint = self._air.joint
         if c.impair:

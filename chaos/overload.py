@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 def measure(task: tuple[str, float, float, int]) -> Figures:
     """One run, in a process of its own: form, factor, seconds, seed."""
     form, factor, seconds, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         vehicle = stack.enter_context(network["drone"].call(application_socket))
         ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))

@@ -149,7 +149,7 @@ class Scene:
 
     def _build(self, keys: str, profile: Profile) -> None:
         enter = self._stack.enter_context
-        network = enter(air.Air(seed=self._seed, link="userspace"))
+        network = enter(air.Air(seed=self._seed))
         assert network.joint is not None
         self._network, self._joint = network, network.joint
         vehicle = enter(network["drone"].call(application_socket))

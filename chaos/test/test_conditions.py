@@ -8,7 +8,6 @@ import pqc_mav_tunnel
 import pytest
 from conditions import CONDITIONS, Condition
 
-from pqc_mav_sim.impairment.netem import netem_arguments
 from pqc_mav_sim.impairment.settings import Impairment
 
 ACTIONS = {"impair", "kill", "restart", "move", "rebind", "step_clock", "attack", "stop_attack"}
@@ -27,11 +26,6 @@ def test_a_condition_is_sound(condition: Condition) -> None:
     assert (condition.expect.recover_s is not None) == bool(heals)
     if condition.expect.loss:
         assert condition.impair["loss"] == condition.expect.loss
-
-
-@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda each: each.name)
-def test_the_kernels_netem_can_do_it_too(condition: Condition) -> None:
-    netem_arguments(Impairment.from_dict(condition.impair))
 
 
 def test_the_suites_exist() -> None:

@@ -34,7 +34,7 @@ def condition(name: str):
 @needs_root
 def test_a_lossy_link_loses_what_it_says_and_the_tunnel_nothing_more() -> None:
     short = replace(condition("loss-5"), seconds=3.0, rekeys=(Rekey(1.2, attempts=4),))
-    with laboratory(link="userspace") as room:
+    with laboratory() as room:
         seen = room.run(short)
     assert problems(short, seen) == []
     assert all(way.lost_on_link == way.lost > 0 for way in seen.ways.values())
