@@ -31,8 +31,6 @@ setup(
         "console_scripts": [
             "pqc_bench_controller = pqc_mav_bench.controller_main:run",
             "pqc_bench_agent = pqc_mav_bench.agent_main:run",
-            "bench_controller = pqc_mav_bench.controller_main:run_as_bench_controller",
-            "bench_agent = pqc_mav_bench.agent_main:run_as_bench_agent",
         ]
     },
 )

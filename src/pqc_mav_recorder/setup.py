@@ -24,9 +24,6 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     entry_points={
-        "console_scripts": [
-            "pqc_recorder = pqc_mav_recorder.main:run",
-            "flight_recorder = pqc_mav_recorder.main:run_as_flight_recorder",
-        ]
+        "console_scripts": ["pqc_recorder = pqc_mav_recorder.main:run"]
     },
 )

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import leave, run_process
-from pqc_mav_common.renamed import say_renamed
 
 PROGRAM = "pqc_bench_agent"
 LEAVE_S = 0.5  # the answer to a shutdown must be out first
@@ -35,12 +34,6 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
-
-
-def run_as_bench_agent() -> None:
-    """Console script under the name it had before."""
-    say_renamed("bench_agent", "pqc_bench_agent")
-    run()
 
 
 if __name__ == "__main__":

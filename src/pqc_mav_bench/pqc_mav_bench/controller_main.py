@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pqc_mav_bench.process_main import spinning
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import leave, run_process, wait_until
-from pqc_mav_common.renamed import say_renamed
 
 PROGRAM = "pqc_bench_controller"
 
@@ -31,12 +30,6 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
-
-
-def run_as_bench_controller() -> None:
-    """Console script under the name it had before."""
-    say_renamed("bench_controller", "pqc_bench_controller")
-    run()
 
 
 if __name__ == "__main__":

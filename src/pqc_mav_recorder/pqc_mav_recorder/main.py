@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.process import leave, needed_imports, ros, run_process, wait_until
-from pqc_mav_common.renamed import say_renamed
 
 PROGRAM = "pqc_recorder"
 
@@ -37,12 +36,6 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 def run() -> None:
     """Console script."""
     leave(main())
-
-
-def run_as_flight_recorder() -> None:
-    """Console script under the name it had before."""
-    say_renamed("flight_recorder", "pqc_recorder")
-    run()
 
 
 if __name__ == "__main__":
