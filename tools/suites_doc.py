@@ -8,6 +8,7 @@ from typing import Any
 import pqc_mav_tunnel
 from markdown_table import table
 
+_CIPHERS = {"aesgcm": "AG", "chacha20poly1305": "CP", "ascon128a": "AS"}
 _HEAD = """\
 # Cipher suites
 
@@ -21,23 +22,32 @@ them too, with filters, and shows which ones this machine's liboqs lacks. Which 
 
 * **core**: the {core} main suites. **extended**: these plus FrodoKEM and the fast variants of SPHINCS+, {extended}
   in all. **2025**: the {campaign} suites measured in October 2025.
+* A line is three suites, one for each cipher in the place of `*`: `AG` and `aesgcm` are AES-256-GCM, `CP` and
+  `chacha20poly1305` ChaCha20-Poly1305, `AS` and `ascon128a` Ascon-128a.
 * Sizes are bytes of the messages, once per handshake. The gcs sends the public key and the signature; the drone sends
   the ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
   signatures vary in length; the longest is shown. Data packets have 38 bytes of overhead, whatever the suite.
 """
 
 
-def _row(suite: dict[str, Any]) -> list[str]:
-    sets = ["core" if suite["core"] else "extended", *(["2025"] if suite["campaign_2025"] else [])]
-    sizes = [f"{suite[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes")]
+def _cipher(suite: dict[str, Any]) -> str:
+    """The part of the short code that names the cipher."""
+    return _CIPHERS[suite["aead_token"]]
+
+
+def _row(ciphers: list[dict[str, Any]]) -> list[str]:
+    """One line for a KEM and a signature, which three suites share."""
+    first = ciphers[0]
+    sets = "core" if first["core"] else "extended"
+    measured = [_cipher(suite) for suite in ciphers if suite["campaign_2025"]]
+    sizes = [f"{first[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes")]
     return [
-        f"`{suite['short_code']}`",
-        f"`{suite['id']}`",
-        suite["kem"],
-        suite["sig"],
-        suite["aead"],
+        f"`{first['short_code'].replace(f'-{_cipher(first)}-', '-*-', 1)}`",
+        f"`{first['id'].replace(first['aead_token'], '*', 1)}`",
+        first["kem"],
+        first["sig"],
         *sizes,
-        ", ".join(sets),
+        sets + (f"; 2025 with {', '.join(measured)}" if measured else ""),
     ]
 
 
@@ -49,9 +59,13 @@ def text() -> str:
         "extended": len(suites),
         "campaign": sum(suite["campaign_2025"] for suite in suites),
     }
-    titles = ("suite", "id", "KEM", "signature", "AEAD", "public key", "ciphertext", "signature bytes", "sets")
+    titles = ("suite", "id", "KEM", "signature", "public key", "ciphertext", "signature bytes", "sets")
+    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for suite in suites:
+        pairs.setdefault((suite["kem"], suite["sig"]), []).append(suite)
     lines = [_HEAD.format(**counts)]
     for level in sorted({suite["level"] for suite in suites}):
-        rows = [_row(suite) for suite in suites if suite["level"] == level]
-        lines += [f"## NIST level {level}: {len(rows)} suites", "", *table(titles, rows), ""]
+        of_level = [ciphers for ciphers in pairs.values() if ciphers[0]["level"] == level]
+        lines += [f"## NIST level {level}: {sum(map(len, of_level))} suites", ""]
+        lines += [*table(titles, map(_row, of_level)), ""]
     return "\n".join(lines)

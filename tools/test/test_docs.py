@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -57,12 +59,12 @@ def test_every_key_has_one_row_with_its_bounds() -> None:
                 assert any(most in row for row in rows), entry["key"]
 
 
-def test_every_suite_has_one_row() -> None:
-    lines = suites_doc.text().splitlines()
+def test_every_suite_is_in_one_row() -> None:
+    rows = re.findall(r"^\| `(.*?)` \| `(.*?)` \|", suites_doc.text(), re.MULTILINE)
     suites = pqc_mav_tunnel.suites(view="extended")
     assert len(suites) == 132
     for suite in suites:
-        assert sum(line.startswith(f"| `{suite.short_code}` | `{suite.id}` ") for line in lines) == 1
+        assert sum(fnmatch(suite.short_code, code) and fnmatch(suite.id, long) for code, long in rows) == 1
 
 
 def test_table_escapes_bars() -> None:

@@ -26,9 +26,6 @@ PAGE = "summary.md"
 LARGE_TABLE = 50_000
 
 _COLUMNS = {
-    "suite": "suite",
-    "scenario": "scenario",
-    "repetition": "repetition",
     "handshake.handshake_ms": "handshake ms",
     "handshake.gcs_handshake_ms": "at the ground ms",
     "rekey.phi_60s": "Phi(60 s)",
@@ -39,11 +36,10 @@ _COLUMNS = {
     "workload.lost_packets": "lost",
     "system_drone.tunnel_cpu_percent": "tunnel CPU %",
 }
+_SUMS = ("workload.sent_packets", "workload.lost_packets")
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value
+def _cell(value: float) -> str:
     return "" if value != value else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
@@ -58,7 +54,7 @@ def _environment(manifest: Mapping[str, Any]) -> str:
 
 
 def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
-    """The campaign as a Markdown page: what was run, on what, what it cost, and one line per run."""
+    """The campaign as a Markdown page: what was run, on what, what it cost, and one line per suite."""
     options, counts, cost = manifest["options"], manifest["counts"], manifest["summary"]
     load = options_from(options).workload.words()
     lines = [
@@ -78,17 +74,19 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
         "",
     ]
-    shown = {column: title for column, title in _COLUMNS.items() if _tells(column, table[column])}
-    lines += [f"| {' | '.join(shown.values())} |", f"|{'---|' * len(shown)}"]
-    named = table.assign(suite=tidy.short_codes(table))
-    for _, row in named.sort_values("handshake.handshake_ms").iterrows():
-        lines.append(f"| {' | '.join(_cell(row[column]) for column in shown)} |")
+    named = table.assign(suite=tidy.short_codes(table)).groupby("suite")
+    shown = {column: title for column, title in _COLUMNS.items() if table[column].notna().any()}
+    medians, sums = named[list(shown)].median(), named[[column for column in _SUMS if column in shown]].sum()
+    lines += [
+        "A line is a suite: medians over its runs in all scenarios, packets in all.",
+        "",
+        f"| suite | runs | {' | '.join(shown.values())} |",
+        f"|{'---|' * (2 + len(shown))}",
+    ]
+    for suite, row in medians.assign(**sums).sort_values("handshake.handshake_ms").iterrows():
+        cells = [str(suite), str(len(named.groups[suite])), *(_cell(row[column]) for column in shown)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
-
-
-def _tells(column: str, values: pd.Series) -> bool:
-    """Whether a column has something to say: a figure that was measured, a scenario where there are several."""
-    return values.nunique() > 1 if column in ("scenario", "repetition") else bool(values.notna().any())
 
 
 def _source(manifest: Mapping[str, Any]) -> str:
