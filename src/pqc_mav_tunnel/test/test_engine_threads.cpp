@@ -3,6 +3,7 @@
 // CMake lists a second time with two.
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <random>
 
 #include "engine_fixture.hpp"
@@ -45,7 +46,26 @@ class EngineThreads : public ::testing::TestWithParam<std::int64_t> {
     ends[i]->ground.send("re " + text, plain_port(*gcs, ids[i]));
     ASSERT_EQ(ends[i]->autopilot.receive_text(), "re " + text);
   }
+  /// Each packet came, or was counted by the end that left it out: where the processors are so busy that a rekey stalls,
+  /// the data plane makes room for it. Their order is not the tunnel's: over loopback, packets of a thread that changes
+  /// its processor overtake those that the one before has not passed on yet.
+  template <typename LeftOut>
+  void expect_each_once(UdpPeer& end, std::size_t i, LeftOut left_out) {
+    Names sent, came, unknown;
+    for (int n = 0; n < kPackets; ++n) sent.push_back(ids[i] + " " + std::to_string(n));
+    EXPECT_TRUE(eventually([&] {
+      for (const auto& bytes : end.drain()) came.emplace_back(as_text(bytes));
+      return came.size() + left_out() >= sent.size();
+    }));
+    EXPECT_EQ(came.size() + left_out(), sent.size()) << ids[i];
+    std::ranges::sort(came);
+    EXPECT_EQ(std::ranges::adjacent_find(came), came.end()) << ids[i];
+    std::ranges::sort(sent);
+    std::ranges::set_difference(came, sent, std::back_inserter(unknown));
+    EXPECT_EQ(unknown, Names{});
+  }
 
+  static constexpr int kPackets = 400;
   struct Ends {
     UdpPeer autopilot, ground;
     std::unique_ptr<Engine> engine;
@@ -78,7 +98,6 @@ TEST_P(EngineThreads, EveryDroneIsServedThroughRekeysOfAll) {
 }
 
 TEST_P(EngineThreads, NoPacketIsLostOrTwiceWhileAllOfThemRekey) {
-  constexpr int kPackets = 400;
   std::vector<std::thread> sending;
   for (std::size_t i = 0; i < kDrones; ++i)
     sending.emplace_back([&, i] {
@@ -90,11 +109,10 @@ TEST_P(EngineThreads, NoPacketIsLostOrTwiceWhileAllOfThemRekey) {
     });
   for (std::size_t i = 0; i < kDrones; ++i) EXPECT_TRUE(gcs->request_rekey(ids[i], "", "test", 20s, "").ok);
   for (auto& each : sending) each.join();
-  for (std::size_t i = 0; i < kDrones; ++i)
-    for (auto* end : {&ends[i]->ground, &ends[i]->autopilot}) {
-      for (int n = 0; n < kPackets; ++n) ASSERT_EQ(end->receive_text(), ids[i] + " " + std::to_string(n));
-      EXPECT_TRUE(end->drain().empty());
-    }
+  for (std::size_t i = 0; i < kDrones; ++i) {
+    expect_each_once(ends[i]->ground, i, [&] { return total(*ends[i]->engine, "drop_yield"); });
+    expect_each_once(ends[i]->autopilot, i, [&] { return stat(*gcs, "plain_dropped_send", i); });
+  }
   expect_all_accounted_for(*gcs);
 }
 
