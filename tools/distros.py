@@ -223,12 +223,15 @@ def alone() -> None:
 def publish(pages: Sequence[str]) -> None:
     """Write the pages from what is kept of each system."""
     results = [distros_table.load(OUTPUT, release) for release in RELEASES]
+    owner = ROOT.stat()
     titles = {name: TITLES[name] for name in USERS}
     tests = {release: f"`{tests_of(release)}`" for release in RELEASES}
     for name in pages:
         new = ROOT / f"{name}.new"
         new.parent.mkdir(parents=True, exist_ok=True)
         new.write_text(distros_table.page(results, titles, tests), encoding="utf-8")
+        for path in (new.parent, new, OUTPUT):  # make, run later without sudo, writes and removes here
+            os.chown(path, owner.st_uid, owner.st_gid)
         new.replace(ROOT / name)
 
 
