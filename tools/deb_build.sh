@@ -23,7 +23,7 @@ fi
 # Nothing of a sourced ROS 2, and no path of this machine in what is shipped.
 logged "deb-configure-$arch" "" cmake -G Ninja -S src/pqc_mav_tunnel -B "$build" "${options[@]}" \
   -Dliboqs_DIR="$(readlink -f "$liboqs")/lib/cmake/liboqs" -DCMAKE_DISABLE_FIND_PACKAGE_ament_cmake=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_liboqs_vendor=ON -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$ROOT=." \
+  -DCMAKE_DISABLE_FIND_PACKAGE_liboqs_vendor=ON -DCMAKE_CXX_FLAGS="\"-ffile-prefix-map=$ROOT=.\"" \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH=/usr/lib/pqcmav \
   -DPQCMAV_PYTHON=OFF -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=OFF
 logged "deb-build-$arch" "" cmake --build "$build" --parallel "$(nproc)" --target pqcmav-tunneld -- --quiet
