@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -125,6 +126,15 @@ def test_example_configurations_are_good_but_for_the_keys(role: str) -> None:
     )
     assert result.returncode == 2
     assert "/etc/pqcmav/keys" in result.stderr, "the keys are all it lacks"
+
+
+def test_the_folder_stays_one_word_of_the_compilers_flags() -> None:
+    """A clone may be in a folder with a space in its name."""
+    build = (ROOT / "tools" / "deb_build.sh").read_text(encoding="utf-8")
+    (word,) = re.findall(r'-DCMAKE_CXX_FLAGS="(?:\\"|[^"])*"', build)
+    script = f"ROOT='/my drones'; printf '%s' {word}"
+    said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert shlex.split(said.partition("=")[2]) == ["-ffile-prefix-map=/my drones=."]
 
 
 def test_a_test_that_needs_a_debian_runs_nowhere_by_accident() -> None:
