@@ -8,19 +8,12 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from proxies import DRONES, installed
+from proxies import DRONES
 from watcher import Watcher
 
-from pqc_mav_common.testing import on_request, own_domain
+from pqc_mav_common.testing import own_domain
 
 __all__ = ["keys", "own_domain", "watcher"]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The proxy in Python has tests of its own: alone it is held against this suite only on request."""
-    if not installed("cpp"):
-        for item in items:
-            item.add_marker(on_request("no rclcpp: nothing to compare the proxy in Python with"))
 
 
 @pytest.fixture(scope="session")
