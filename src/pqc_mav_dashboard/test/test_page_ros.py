@@ -25,6 +25,16 @@ PERIOD_S = 1.0
 WALK = """
   const list = document.querySelector(".scroller"), seen = new Set(), frames = [];
   const frame = () => new Promise((done) => requestAnimationFrame(done));
+  // A browser may show one frame before it tells the page of the scroll; what is still empty after ten is a gap.
+  const empty = () => {
+    const edge = list.getBoundingClientRect(), head = list.querySelector(".head").getBoundingClientRect();
+    let found = 0;
+    for (let y = head.bottom + 5; y < edge.top + list.clientHeight - 5 && y < innerHeight; y += 15) {
+      const hit = document.elementFromPoint(edge.left + 20, y);
+      if (!(hit && hit.closest(".row"))) found += 1;
+    }
+    return found;
+  };
   let most = 0, gaps = 0, last = await frame();
   for (let top = 0; ; top += list.clientHeight / 2) {
     list.scrollTop = top;
@@ -32,16 +42,12 @@ WALK = """
     const now = await frame();
     frames.push((now - last) / 2);
     last = now;
+    for (let late = 0; empty() && late < 10; late++) last = await frame();
     const rows = [...list.querySelectorAll(".rows .row")].filter((row) => row.checkVisibility());
     most = Math.max(most, rows.length);
     for (const row of rows) seen.add(row.querySelector(".c-drone").textContent);
-    const edge = list.getBoundingClientRect(), head = list.querySelector(".head").getBoundingClientRect();
-    const end = list.scrollHeight - list.scrollTop - list.clientHeight;
-    for (let y = head.bottom + 5; y < edge.top + list.clientHeight - 5 && end > -1; y += 15) {
-      const hit = document.elementFromPoint(edge.left + 20, y);
-      if (y < innerHeight && !(hit && hit.closest(".row"))) gaps += 1;
-    }
-    if (end < 1) return { seen: seen.size, most, gaps, frames };
+    gaps += empty();
+    if (list.scrollHeight - list.scrollTop - list.clientHeight < 1) return { seen: seen.size, most, gaps, frames };
   }"""
 
 
