@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pqc_mav_bench.json_text import as_lines
-from pqc_mav_bench.schema.field import Side, fields_of
+from pqc_mav_bench.schema.field import MetricField, Side, fields_of
 from pqc_mav_bench.schema.history import SCHEMA_VERSION
 from pqc_mav_bench.schema.run import RunMetrics, StatusKind, categories
 
@@ -25,7 +26,8 @@ JSON only).
   value that is modelled, emulated or anomalous. Statuses: {statuses}.
 * A figure has one name from the ROS message to the report, with its unit as the suffix; where the report shows another
   unit, only the suffix differs (`seal_mean_ns`, `seal_mean_us`). Prefixes: `gcs_` is the ground's value, which never
-  overwrites the drone's; `engine_` is what the engine's own probes measured, not the traffic.
+  overwrites the drone's; a line whose side ends in `gcs_` stands for both fields. `engine_` is what the engine's own
+  probes measured, not the traffic.
 * `down` is drone to ground, `up` ground to drone. Unit `1` is a plain ratio or number.
 * Every good handshake of a run counts, also the first, which changes the suite. Nothing is cold then: both ends have a
   session and traffic flows. A flight has that handshake too, and it cannot decide a comparison: of 30 handshakes, one
@@ -59,6 +61,12 @@ def _plain(entry: dict[str, Any], side: str) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in silent or value != silent[name]}
 
 
+def _is_twin(field: MetricField, found: Mapping[str, MetricField]) -> bool:
+    """Whether the ground's field says of itself what the drone's says."""
+    other = found.get(field.name.removeprefix("gcs_"))
+    return other is not None and other is not field and (other.meaning, other.unit) == (field.meaning, field.unit)
+
+
 def page() -> str:
     """The whole text of docs/metrics.md."""
     every = [(name, kind, list(fields_of(name, kind))) for name, kind in categories().items()]
@@ -68,9 +76,15 @@ def page() -> str:
         about = " ".join((kind.__doc__ or "").split()).partition(": ")[2]
         lines += [f"## {kind.letter} {kind.title}", "", f"`{name}`: {about}", ""]
         lines += ["| field | unit | side | meaning |", "|---|---|---|---|"]
+        found = {field.name: field for field in fields}
         for field in fields:
+            if _is_twin(field, found):
+                continue
+            side = field.side.value
+            if (twin := found.get(f"gcs_{field.name}")) and _is_twin(twin, found):
+                side += ", `gcs_`"
             meaning = field.meaning + (f" (zero: {field.zero})" if field.zero else "")
             unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
-            lines.append(f"| `{field.name}` | {unit} | {field.side.value} | {meaning} |")
+            lines.append(f"| `{field.name}` | {unit} | {side} | {meaning} |")
         lines.append("")
     return "\n".join(lines)
