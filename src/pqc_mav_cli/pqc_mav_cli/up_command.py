@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -123,43 +122,7 @@ def drone(
     check: Check = False,
 ) -> ExitCode:
     """Run the airborne end."""
-    return run_end(
-        "drone",
-        {
-            "namespace": namespace,
-            "config": config,
-            "params_file": params_file,
-            "keys": keys,
-            "proxy": proxy,
-            "drone_id": drone_id,
-            "peer": peer,
-            "suite": suite,
-            "mavlink": mavlink,
-            "fcu_url": fcu_url,
-            "gcs_url": gcs_url,
-            "mavros_allow": mavros_allow,
-            "mavros_namespace": mavros_namespace,
-            "tgt_system": tgt_system,
-            "tgt_component": tgt_component,
-            "mavros_system_id": mavros_system_id,
-            "pluginlists_yaml": pluginlists_yaml,
-            "config_yaml": config_yaml,
-            "sensing": sensing,
-            "sensing_config": sensing_config,
-            "tap": tap,
-            "policy": policy,
-            "policy_config": policy_config,
-            "strategy": strategy,
-            "detect": detect,
-            "together": together,
-            "record": record,
-            "autostart": autostart,
-            "log_level": _level(log_level, verbose),
-            "use_respawn": use_respawn,
-            "use_sim_time": use_sim_time,
-        },
-        check,
-    )
+    return run_end("drone", locals())
 
 
 @up_app.command()
@@ -195,37 +158,7 @@ def gcs(
     check: Check = False,
 ) -> ExitCode:
     """Run the ground end."""
-    return run_end(
-        "gcs",
-        {
-            "namespace": namespace,
-            "config": config,
-            "params_file": params_file,
-            "keys": keys,
-            "proxy": proxy,
-            "drones": drones,
-            "bind": bind,
-            "suite": suite,
-            "key_pool_depth": key_pool_depth,
-            "mavlink": mavlink,
-            "fcu_url": fcu_url,
-            "gcs_url": gcs_url,
-            "mavros_allow": mavros_allow,
-            "mavros_namespace": mavros_namespace,
-            "tgt_system": tgt_system,
-            "tgt_component": tgt_component,
-            "mavros_system_id": mavros_system_id,
-            "pluginlists_yaml": pluginlists_yaml,
-            "config_yaml": config_yaml,
-            "detect": detect,
-            "record": record,
-            "autostart": autostart,
-            "log_level": _level(log_level, verbose),
-            "use_respawn": use_respawn,
-            "use_sim_time": use_sim_time,
-        },
-        check,
-    )
+    return run_end("gcs", locals())
 
 
 @up_app.command()
@@ -260,10 +193,12 @@ def _level(log_level: str | None, verbose: bool) -> str | None:
     return log_level or ("debug" if verbose else None)
 
 
-def run_end(name: str, options: Mapping[str, str | None], check: bool = False) -> ExitCode:
+def run_end(name: str, options: dict[str, Any]) -> ExitCode:
     """Supervises one end in place of this process, with the options that were given; or only checks it."""
     refuse_without_ros(f"pqcmav up {name}")
-    given = {key: value for key, value in options.items() if value is not None}
+    check, verbose = options.pop("check"), options.pop("verbose")
+    given = {**options, "log_level": _level(options["log_level"], verbose)}
+    given = {key: value for key, value in given.items() if value is not None}
     if check:
         from pqc_mav_cli.up_check import check_end
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_up import ALONE, Ends
 
-from pqc_mav_cli import up_command
+from pqc_mav_bringup import supervise
 from pqc_mav_cli.app import main
 
 
@@ -53,6 +53,6 @@ def test_verbose_is_a_level_of_the_log(
     monkeypatch: pytest.MonkeyPatch, end: str, options: list[str], level: str | None
 ) -> None:
     given = {}
-    monkeypatch.setattr(up_command, "run_end", lambda _, options, check: given.update(options) or 0)
+    monkeypatch.setattr(supervise, "replace_process", lambda _program, _name, options: given.update(options) or 0)
     assert main(["up", end, *options]) == 0
-    assert given["log_level"] == level
+    assert given.get("log_level") == level
