@@ -55,9 +55,9 @@ if [ $# -gt 1 ]; then
   fetch "$archive/dists/$release/InRelease" "$DEPS/debian/InRelease" || exit 3
   if [ "$archive" = "$UBUNTU" ]; then ubuntu_sources; else need debian /usr/share/keyrings/debian-archive-keyring.gpg=debian-archive-keyring; fi
 fi
-# As the slim images: no manuals and translations, but all licences.
+# As the slim images: no manuals and translations, but all licences. apt is no required package of Ubuntu.
 logged "debian-$release-$arch" "check the network" "${as_root[@]}" mmdebstrap --format=tar --variant=minbase \
-  --architectures="$arch" \
+  --include=apt --architectures="$arch" \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
   --dpkgopt='path-include=/usr/share/doc/pqcmav*' --aptopt='Acquire::Languages "none"' "${sources[@]}"

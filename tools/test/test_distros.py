@@ -159,3 +159,13 @@ def test_an_archive_that_cannot_be_reached_is_told_from_an_error(run: Run, fake:
     fake("mmdebstrap", "echo called >called")
     result = run("tools/debian_base.sh", "amd64", "noble", UBUNTU_MIRROR="http://127.0.0.1:9/ubuntu")
     assert (result.returncode, result.stdout, result.stderr) == (distros.NOT_REACHED, "", "")
+
+
+def test_every_system_has_apt_which_ubuntu_does_not_require(run: Run, fake: Fake, tmp_path: Path) -> None:
+    fake("id", "echo 0")
+    fake("dpkg", "echo amd64")
+    fake("mmdebstrap", 'printf "%s\\n" "$@" >called')
+    fake("mv", "true")
+    assert run("tools/debian_base.sh", "amd64").returncode == 0
+    (called,) = tmp_path.rglob("called")
+    assert "--include=apt" in called.read_text().splitlines()
