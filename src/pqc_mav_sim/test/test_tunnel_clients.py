@@ -91,10 +91,19 @@ def test_mavsdk_arms_and_flies_through_the_tunnel(make_vehicle, make_tunnel) -> 
     made = make_tunnel()
     vehicle = make_vehicle(made.vehicle_end)
     seen = mavsdk_session(f"udpin://{HOST}:{made.client_port}")
+    assert seen["system_id"] == 1
+    assert (seen["latitude_deg"], seen["longitude_deg"]) == pytest.approx((47.397742, 8.545594), abs=1e-5)
+    assert 15.0 < seen["voltage_v"] < 17.0
+    assert seen["remaining_percent"] == pytest.approx(100.0, abs=1.0)
+    assert seen["flight_sw"] == "1.15.4"
     assert seen["armed_before"] is False
+    assert "DENIED" in seen["early_takeoff"]
     assert seen["armed"] is True
     assert seen["altitude_m"] >= 0.8 * seen["float_param"]
+    assert seen["current_in_air_a"] > 7.0
+    assert "DENIED" in seen["disarm_in_air"]
     assert seen["landed"] is True
+    assert seen["int_param"] == seen["int_param_written"] == vehicle.autopilot.params.value("COM_DL_LOSS_T")
     assert seen["param_count"] == len(vehicle.autopilot.params)
     snapshot = vehicle.snapshot()
     assert not snapshot["frame_errors"]
@@ -108,6 +117,11 @@ def test_mavproxy_lists_every_parameter_through_the_tunnel(make_vehicle, make_tu
     made = make_tunnel(suite)
     vehicle = make_vehicle(made.vehicle_end)
     seen = mavproxy_param_session(made.client_port)
-    assert seen["count"] == len(vehicle.autopilot.params)
-    assert not vehicle.snapshot()["frame_errors"]
+    table = vehicle.autopilot.params
+    assert seen["count"] == len(table)
+    assert seen["params"] == pytest.approx({spec.name: table.value(spec.name) for spec in table.specs}, abs=1e-6)
+    assert "online system 1" in seen["output"]
+    snapshot = vehicle.snapshot()
+    assert not snapshot["frame_errors"]
+    assert snapshot["gcs"] == "connected"
     made.check_clean()
