@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages of pqcmav-tunneld and of the command pqcmav in build-deb: for this machine and, on x86-64, for 64-bit
 # ARM by cross compilation. Each is then installed from a signed repository, run, upgraded, removed and purged in a fresh
-# Debian. With SIGN_KEY=KEY they are also put into build-deb/repository, signed by that key of gpg's; with
+# Debian, and everything is made once more in another folder, with the same bytes. With SIGN_KEY=KEY they are also put into build-deb/repository, signed by that key of gpg's; with
 # ALSO_ON="SUITE..." they are tried in other releases too.
 #   deb.sh [ARCHITECTURE...]            after setup.sh
 #   deb.sh --no-test [ARCHITECTURE...]  only makes the packages
@@ -22,8 +22,8 @@ if [ $# = 0 ]; then
   architectures=("$native")
   if [ "$native" = amd64 ]; then architectures+=(arm64); fi
 fi
-# What is packed twice from the same commit has the same bytes.
-SOURCE_DATE_EPOCH="$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/pqc_mav_tunnel/package.xml)"
+# What is packed twice from the same commit has the same bytes: deb_again.sh tries it.
+SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/pqc_mav_tunnel/package.xml)}"
 export SOURCE_DATE_EPOCH
 
 compilers() {
@@ -39,7 +39,7 @@ compilers() {
 
 # What the packages are tested with.
 test_tools() {
-  local needed=(mmdebstrap ip=iproute2)
+  local needed=(mmdebstrap ip=iproute2 lintian)
   if [ "${architectures[*]}" != "$native" ]; then needed+=("${EMULATION[@]}"); fi
   need deb "${needed[@]}"
 }
@@ -59,14 +59,16 @@ for arch in "${architectures[@]}"; do
   if [ "$arch" != "$native" ]; then step "libraries of $arch" tools/cross_sysroot.sh "$arch"; fi
   step "programs for $arch" tools/deb_build.sh "$arch"
 done
-step "manual pages" tools/run python tools/manual_pages.py build-deb/man
-for arch in "${architectures[@]}" all; do step "packages for $arch" tools/deb_pack.sh "$arch" "$native"; done
+# The command's first: the manual pages of all are made by it.
+for arch in all "${architectures[@]}"; do step "packages for $arch" tools/deb_pack.sh "$arch" "$native"; done
 if [ -n "$tested" ]; then
   step "tools of the test" test_tools
   for arch in "${architectures[@]}"; do step "packages for $arch in a fresh Debian" test_packages "$arch"; done
   for suite in ${ALSO_ON:-}; do step "the same packages on $suite" test_packages "$native" "$suite"; done
-  if have lintian; then step "lintian" lintian --fail-on error build-deb/*.deb; else say "lintian is not installed: not run"; fi
+  # The one warning is about Debian's own bug tracker.
+  step "lintian" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs build-deb/*.deb
 fi
+if [ -n "$tested" ]; then step "the same bytes in another folder" tools/deb_again.sh "${architectures[@]}"; fi
 if [ -n "${SIGN_KEY:-}" ]; then step "apt repository" tools/deb_repository.sh build-deb/repository "$SIGN_KEY"; fi
 
 (cd build-deb && ls -l -- *.deb | awk '{printf "%9d bytes  %s\n", $5, $9}')

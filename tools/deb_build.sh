@@ -10,19 +10,21 @@ cd "$ROOT"
 
 arch="$1"
 build="build-deb/$arch"
-liboqs="$LIBOQS_PREFIX"
-options=()
+builder="$ROOT/src/liboqs_vendor/scripts/build_liboqs.sh"
+liboqs_for=() options=()
 if [ "$arch" != "$(dpkg --print-architecture)" ]; then
   toolchain="$DEPS/$arch/toolchain.cmake"
-  builder="$ROOT/src/liboqs_vendor/scripts/build_liboqs.sh"
-  liboqs="$DEPS/liboqs-$arch-$("$builder" --key --toolchain "$toolchain")"
-  logged "liboqs-$arch" "" "$builder" --toolchain "$toolchain" --prefix "$liboqs" --work "$DEPS/liboqs-$arch.work"
-  options+=(-DCMAKE_TOOLCHAIN_FILE="$toolchain")
+  liboqs_for=(--toolchain "$toolchain")
+  options=(-DCMAKE_TOOLCHAIN_FILE="$toolchain")
 fi
+# The pinned one, whatever this machine has installed.
+key="$("$builder" --key "${liboqs_for[@]}")"
+liboqs="$DEPS/liboqs-${toolchain:+$arch-}$key"
+logged "liboqs-$arch" "" "$builder" "${liboqs_for[@]}" --prefix "$liboqs" --work "$DEPS/liboqs-$arch.work"
 
 # Nothing of a sourced ROS 2, and no path of this machine in what is shipped.
 logged "deb-configure-$arch" "" cmake -G Ninja -S src/pqc_mav_tunnel -B "$build" "${options[@]}" \
-  -Dliboqs_DIR="$(readlink -f "$liboqs")/lib/cmake/liboqs" -DCMAKE_DISABLE_FIND_PACKAGE_ament_cmake=ON \
+  -Dliboqs_DIR="$liboqs/lib/cmake/liboqs" -DCMAKE_DISABLE_FIND_PACKAGE_ament_cmake=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_liboqs_vendor=ON -DCMAKE_CXX_FLAGS="\"-ffile-prefix-map=$ROOT=.\"" \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH=/usr/lib/pqcmav \
   -DPQCMAV_PYTHON=OFF -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=OFF
@@ -46,4 +48,5 @@ awk -v command="$wanted" -v dashboard="$dashboard" '
 _ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged deb-python "Python packages come from PyPI" "$VENV/bin/python" -m pip install \
   --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --no-compile --only-binary=:all: \
   --platform any --implementation py --abi none --python-version 3.11 --target "$python" -r build-deb/python.txt
-rm -rf "$python/bin"
+# Of what pip notes about its own work, the list of files has hashes of programs with the path of .venv.
+rm -rf "$python/bin" "$python"/*.dist-info/{RECORD,INSTALLER,REQUESTED}

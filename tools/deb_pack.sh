@@ -56,6 +56,11 @@ documents() {
   chmod 0644 "$tree/$folder/changelog.Debian.gz"
 }
 
+# In KiB, as Debian's policy counts: folders have another size on each file system.
+installed_size() {
+  find "$tree" -name DEBIAN -prune -o -type f -printf '%s\n' -o -printf '1\n' | awk '{n += int(($1 + 1023) / 1024)} END {print n}'
+}
+
 # pack DEPENDS: the control files, and the package.
 pack() {
   local script kind="${package#pqcmav-}"  # of the package of both: pqcmav
@@ -64,7 +69,7 @@ pack() {
   (cd "$tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$tree/DEBIAN/md5sums"
   if [ -d "$tree/etc" ]; then (cd "$tree" && find etc -type f -printf '/%p\n' | LC_ALL=C sort) >"$tree/DEBIAN/conffiles"; fi
   sed -e "s/@VERSION@/$version/g; s/@ARCH@/$arch/; s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/${1:-}/" \
-    -e "s/@SIZE@/$(du -sk --apparent-size --exclude=DEBIAN "$tree" | cut -f1)/" "packaging/$kind.control" >"$tree/DEBIAN/control"
+    -e "s/@SIZE@/$(installed_size)/" "packaging/$kind.control" >"$tree/DEBIAN/control"
   for script in postinst prerm postrm; do
     [ ! -f "packaging/$kind.$script" ] || install -m 0755 "packaging/$kind.$script" "$tree/DEBIAN/$script"
   done
@@ -107,11 +112,15 @@ cp -r src/pqc_mav_tunnel/python/pqc_mav_tunnel "$modules"
 mkdir -p "$modules/pqc_mav_cli-${version%-*}.dist-info"
 printf 'Metadata-Version: 2.1\nName: pqc_mav_cli\nVersion: %s\n' "${version%-*}" >"$modules/pqc_mav_cli-${version%-*}.dist-info/METADATA"
 find "$modules" \( -name __pycache__ -o -name '*.pyi' -o -name py.typed \) -prune -exec rm -rf {} +
+# No module is a program: some say the name of an interpreter that Debian does not have.
+find "$modules" -name '*.py' -exec sed -i '1{/^#!/d}' {} +
 find "$modules" -type f -exec chmod 0644 {} +
 # One file of a version of Python or of a machine, and the package would not run with every other.
 bound="$(find "$modules" -name '*.so*' -o -name '*.pyc' | head -n 1)"
 [ -z "$bound" ] || die "${bound#"$modules"/} is for one machine or one version of Python: pqcmav-cli is for all"
 install -D -m 0755 packaging/pqcmav "$tree/usr/bin/pqcmav"
+PYTHONPATH="$modules" PATH="$PWD/build-deb/$native:$PATH" LD_LIBRARY_PATH="$PWD/build-deb/$native" PQCMAV_WITHOUT_ROS=1 \
+  _ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged deb-man "" "$VENV/bin/python" -B tools/manual_pages.py build-deb/man
 text packaging/pqcmav-metrics.service usr/lib/systemd/system/pqcmav-metrics.service
 text packaging/prometheus/prometheus.yml usr/share/doc/pqcmav-cli/prometheus/prometheus.yml
 text packaging/prometheus/pqcmav.rules.yml usr/share/doc/pqcmav-cli/prometheus/pqcmav.rules.yml

@@ -170,4 +170,4 @@ def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run, fake: 
     fake("git", "echo 1700000000")
     result = run("tools/deb.sh")
     assert result.returncode != 0
-    assert re.match(r"error: missing: mmdebstrap iproute2 qemu-user-static binfmt-support arch-test: ", result.stderr)
+    assert re.match(r"error: missing: mmdebstrap iproute2 lintian qemu-user-static binfmt-support arch-test: ", result.stderr)

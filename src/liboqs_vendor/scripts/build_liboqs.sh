@@ -28,6 +28,7 @@ readonly HARDENING=(
   "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3|-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"  # the first of these
 )
 readonly LINKING="-Wl,-z,relro,-z,now"
+readonly NO_PATHS=-ffile-prefix-map  # GCC >= 8, clang >= 10: built in whatever folder, it has the same bytes
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -44,7 +45,7 @@ algorithms() { grep -v '^#' "$here/$list" | paste -sd ';'; }
 # key TOOLCHAIN: a toolchain file says for which machine, in place of the one that builds.
 key() {
   {
-    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "${demo[@]}"
+    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "$NO_PATHS" "${demo[@]}"
     if [ -n "$1" ]; then cat "$1"; else uname -m; fi
     algorithms
     cat "$here"/compat/*
@@ -140,7 +141,7 @@ build() {
   # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
   env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" "${demo[@]}" \
-    -DCMAKE_C_FLAGS="$(hardening "$cc")" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
+    -DCMAKE_C_FLAGS="$(hardening "$cc")'$NO_PATHS=$work=.'" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
     -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
   cmake --build "$work/build" --parallel "$jobs"
   cmake --install "$work/build" >/dev/null
@@ -168,7 +169,7 @@ main() {
     return
   fi
   [ -n "$prefix" ] || die "--prefix DIR is needed"
-  build "$prefix" "${work:-$prefix.work}" "$jobs" "$toolchain"
+  build "$prefix" "$(readlink -m "${work:-$prefix.work}")" "$jobs" "$toolchain"
 }
 
 main "$@"
