@@ -30,12 +30,16 @@ LINKS = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "
 
 
 class Chroot:
-    """A system in a folder."""
+    """A system in a folder: from a tar, or like one in another folder, without what is mounted there."""
 
-    def __init__(self, tar: Path, root: Path) -> None:
+    def __init__(self, source: Path, root: Path) -> None:
         self.root = root
+        self.enter: tuple[str, ...] = ()  # what comes in front of every command, as for another network
         self._mounts: list[Path] = []
-        subprocess.run(["tar", "-xf", str(tar), "-C", str(root), "--exclude=./dev/*"], check=True)
+        if source.is_dir():
+            subprocess.run(["cp", "-ax", f"{source}/.", str(root)], check=True)
+        else:
+            subprocess.run(["tar", "-xf", str(source), "-C", str(root), "--exclude=./dev/*"], check=True)
         for name in FILES:
             if (own := Path("/") / name).is_file():
                 self.path(name).unlink(missing_ok=True)
@@ -82,7 +86,7 @@ class Chroot:
 
     def command(self, *words: str, user: str = "root") -> list[str]:
         """What runs these words inside."""
-        return ["chroot", f"--userspec={user}", str(self.root), *words]
+        return [*self.enter, "chroot", f"--userspec={user}", str(self.root), *words]
 
     def run(self, *words: str, user: str = "root", good: bool = True) -> str:
         """Run something inside; return what it printed."""

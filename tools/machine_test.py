@@ -24,8 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chroot import Chroot
-from deb_test import write_configuration
-from two_ends import TestError, check, with_own_mounts
+from two_ends import HOST, PLAIN_OF_GCS, TestError, check, with_own_mounts
 
 MEMORY_MB, PROCESSORS = 3072, 2
 LIMIT_S = 2700.0
@@ -117,6 +116,23 @@ def chosen(build: Path) -> list[tuple[str, list[str], list[str]]]:
             properties = {each["name"]: each["value"] for each in test["properties"]}
             found.append((test["name"], list(command[first:]), list(properties.get("ENVIRONMENT", []))))
     return found
+
+
+def write_configuration(debian: Chroot) -> None:
+    """Complete the two examples for ends on one machine."""
+    folder = debian.path("etc/pqcmav/tunneld")
+    for role, keys, change in (
+        (
+            "gcs",
+            "gcs",
+            ("drones: [drone1]", f"drones: [drone1]\nbind: {HOST}\n{PLAIN_OF_GCS}"),
+        ),
+        ("drone", "drones/drone1", ("peer: gcs.example.org", f"peer: {HOST}\nbind: {HOST}")),
+    ):
+        text = (folder / f"{role}.yaml").read_text(encoding="utf-8")
+        check(change[0] in text, f"{role}.yaml has no line '{change[0]}'")
+        text = text.replace(*change).replace("keys: /etc/pqcmav/keys", f"keys: /etc/pqcmav/keys/{keys}")
+        (folder / f"{role}.yaml").write_text(text, encoding="utf-8")
 
 
 def furnish(debian: Chroot, packages: Path, build: Path) -> int:

@@ -24,9 +24,9 @@ INSIDE = "PQCMAV_OWN_MOUNTS"
 # it by default.
 AT_DRONE, AT_GCS, GROUND = 14590, 14580, 14550
 PLAIN_OF_GCS = f"drone.drone1.plain_bind: {HOST}:{AT_GCS}"
-# HEARTBEAT of MAVLink 2 as a vehicle and as a ground station send it: the tunnel carries bytes.
+# In MAVLink 2, a vehicle's HEARTBEAT and a ground station's command to arm: the tunnel carries bytes.
 UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
-DOWN = bytes.fromhex("fd09000000ffbe0000000000000006080004033d48")
+DOWN = bytes.fromhex("fd20000000ffbe4c00000000803f000000000000000000000000000000000000000000000000900101019e4e")
 # What an end prints of it; the group says under which suite and how long it took.
 HANDSHAKE = r"\] handshake with \S+ (under .*)"
 
@@ -135,4 +135,4 @@ def carry(sender: socket.socket, port: int, receiver: socket.socket, data: bytes
 def carry_messages(autopilot: socket.socket, ground: socket.socket) -> None:
     """A MAVLink message each way, the autopilot being at any port and the ground at its own."""
     carry(autopilot, AT_DRONE, ground, UP, "The vehicle's message")
-    carry(ground, AT_GCS, autopilot, DOWN, "The ground station's message")
+    carry(ground, AT_GCS, autopilot, DOWN, "The ground station's command")
