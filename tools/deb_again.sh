@@ -20,11 +20,12 @@ git ls-files -z --cached --others --exclude-standard --deduplicate |
   while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
   tar --create --null --no-recursion --files-from=- | tar --extract --directory "$again"
 ln -s "$VENV" "$again/.venv"
+mkdir -p "$DEPS/log"
 log="$DEPS/log/deb-again.log"
 (umask 077 && env -u CMAKE_CXX_COMPILER_LAUNCHER -u CMAKE_C_COMPILER_LAUNCHER CCACHE_DISABLE=1 \
   SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" TZ=Pacific/Chatham LC_ALL=C LANG=C \
   "$again/tools/deb.sh" --no-test "$@") >"$log" 2>&1 ||
-  die "the second build failed: $(tail -n 1 "$log") (whole output: ${log#"$ROOT"/})"
+  die "the second build failed: $(tail -n 1 "$log" | sed "s/^error: //") (whole output: ${log#"$ROOT"/})"
 different=()
 count=0
 for package in "$again"/build-deb/*.deb; do

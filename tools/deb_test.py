@@ -42,7 +42,20 @@ from two_ends import (
 UNIT = "usr/lib/systemd/system/pqcmav-tunneld@.service"
 METRICS_UNIT = "usr/lib/systemd/system/pqcmav-metrics.service"
 SUITES = 72
-ALL = "keys invite join suites doctor status rekey reload drones station metrics dashboard".split()
+ALL = (
+    "keys",
+    "invite",
+    "join",
+    "suites",
+    "doctor",
+    "status",
+    "rekey",
+    "reload",
+    "drones",
+    "station",
+    "metrics",
+    "dashboard",
+)
 KEPT = "cd /etc/pqcmav && find . -type f -exec sha256sum {} + | sort; find . -printf '%M %u:%g %P\\n' | sort"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from bare_machine import Fake, Run
-from deb_test import directives
+from deb_test import ALL, directives
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -39,6 +39,11 @@ def test_the_version_is_that_of_every_package_xml() -> None:
     assert len(versions) == 1, versions
     cli = (PACKAGING / "cli.control").read_text(encoding="utf-8")
     assert "pqcmav-tunneld (= @VERSION@)" in cli, "its liboqs is in the other package"
+
+
+def test_every_command_of_the_package_is_started_in_its_test() -> None:
+    pages = (ROOT / "tools" / "manual_pages.py").read_text(encoding="utf-8")
+    assert f'WITHOUT_ROS = "{", ".join(ALL)}"' in pages
 
 
 @pytest.mark.parametrize("kind", ["tunneld", "cli", "pqcmav"])
@@ -170,4 +175,6 @@ def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run, fake: 
     fake("git", "echo 1700000000")
     result = run("tools/deb.sh")
     assert result.returncode != 0
-    assert re.match(r"error: missing: mmdebstrap iproute2 lintian qemu-user-static binfmt-support arch-test: ", result.stderr)
+    assert re.match(
+        r"error: missing: mmdebstrap iproute2 lintian qemu-user-static binfmt-support arch-test: ", result.stderr
+    )
