@@ -84,7 +84,7 @@ arm64: ARCH=arm64
 arm64: cross  ## The same as make cross ARCH=arm64
 
 deb:  ## Make Debian packages for amd64 and arm64, try them in a fresh Debian (needs root); SIGN_KEY=KEY: an apt repository
-	@tools/setup.sh
+	@tools/setup.sh packages
 	@tools/deb.sh
 
 distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble", ARGS=--record)

@@ -9,18 +9,20 @@
 #     test                 those of the tests, and the engine's tests and micro-benchmarks compiled
 #     lint                 ruff, mypy, clang-format
 #     benchmarks           the engine's micro-benchmarks compiled
+#     packages             no workspace: what 'make deb' starts from
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
 
-layers=() targets=() liboqs_part=()
+layers=() targets=() liboqs_part=() workspace=1
 for part in "$@"; do
   case "$part" in
     demo) liboqs_part=(demo) ;;
     analysis | dashboard | lint | detect | train) layers+=("$part") ;;
     test) layers+=(test) targets+=(engine_tests micro_benchmarks) ;;
     benchmarks) targets+=(micro_benchmarks) ;;
-    *) die "no part '$part' of the set-up: there are demo, analysis, dashboard, test, lint, detect, train and benchmarks" ;;
+    packages) workspace='' ;;
+    *) die "no part '$part' of the set-up: there are demo, analysis, dashboard, test, lint, detect, train, benchmarks and packages" ;;
   esac
 done
 
@@ -34,6 +36,10 @@ exec 9>"$DEPS/lock"
 flock 9
 
 "$ROOT/tools/setup_system.sh" "${liboqs_part[@]}"
+if [ -z "$workspace" ]; then
+  "$ROOT/tools/setup_python.sh" 9>&-
+  exit
+fi
 # The compiler is busy with liboqs while pip waits for the network.
 "$ROOT/tools/setup_liboqs.sh" "${liboqs_part[@]}" 9>&- &
 liboqs=$!
