@@ -3,6 +3,7 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 add_custom_target(engine_tests)
+include(cmake/constant_time.cmake)
 
 # What nearly every test includes is compiled once, for the first of them; the others read the result.
 set(pqcmav_test_headers
@@ -168,6 +169,7 @@ pqcmav_test(transport_session)
 pqcmav_test(transport_window)
 pqcmav_test(udp_batch)
 pqcmav_test(upkeep_pace)
+pqcmav_test(welch)
 pqcmav_test(wipe_stack)
 pqcmav_test(x25519)
 pqcmav_test(yield)
