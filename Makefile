@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz addresses cross arm64 deb distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz addresses cross arm64 deb release distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,7 +64,7 @@ chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs r
 soak: setup  ## Send both ways with a rekey every 5 s for MINUTES (10): nothing may grow or get lost
 	@tools/run chaos/run soak --minutes $(or $(MINUTES),10)
 
-sanitize:  ## Run the engine's tests under ASan+UBSan and under TSan
+sanitize:  ## Run the engine's tests under ASan+UBSan and TSan; look for times that depend on secrets
 	@tools/setup.sh
 	@tools/sanitize.sh
 
@@ -86,6 +86,11 @@ arm64: cross  ## The same as make cross ARCH=arm64
 deb:  ## Make Debian packages for amd64 and arm64, try them in a fresh Debian (needs root); SIGN_KEY=KEY: an apt repository
 	@tools/setup.sh packages
 	@tools/deb.sh
+
+release:  ## Make deb's packages without their test, and a signed release of them in build-release (SIGN_KEY=KEY of gpg)
+	@tools/setup.sh
+	@tools/deb.sh --no-test
+	@tools/run python tools/release.py --key "$(SIGN_KEY)"
 
 distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble", ARGS=--record)
 	@tools/distros.sh $(ARGS) $(DISTROS)

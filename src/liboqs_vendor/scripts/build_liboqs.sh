@@ -12,6 +12,10 @@
 set -euo pipefail
 
 readonly CRATE=oqs-sys CRATE_VERSION=0.11.0 LIBOQS_VERSION=0.13.0
+# The commit of liboqs in that crate: the submodule at the commit of liboqs-rust that its .cargo_vcs_info.json names
+# (a67875eee773). For the list of what a build contains (tools/sbom.py).
+# shellcheck disable=SC2034
+readonly LIBOQS_COMMIT=21b3f8b0fadbb19e2c6a5df0f165c953ead164e1
 readonly CRATE_SHA256=ac6d66ee528a895ce5cc08851698d109c5d7ee5d7a0b3b40d61550eda91e414f
 readonly CRATE_FILE="$CRATE-$CRATE_VERSION+liboqs-$LIBOQS_VERSION.crate"
 readonly OPTIONS=(
