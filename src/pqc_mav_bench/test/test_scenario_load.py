@@ -11,6 +11,7 @@ from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.load_process import burn, hold
 from pqc_mav_bench.scenario import SCENARIOS, Scenario
 from pqc_mav_bench.scenario_load import ScenarioLoad
+from pqc_mav_common.testing import until
 
 SMALL = Scenario("small", "for the test", 0.2, 48)
 
@@ -22,13 +23,6 @@ def load():
     made.close()
 
 
-def wait_for(condition, limit_s: float = 20.0) -> bool:
-    deadline = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return bool(condition())
-
-
 def test_the_baseline_has_no_load(load):
     assert load.set(SCENARIOS["baseline"], emulate=True) == "none"
     assert load.pid == 0
@@ -37,9 +31,9 @@ def test_the_baseline_has_no_load(load):
 def test_a_load_takes_its_memory_and_its_share_until_another_scenario_comes(load):
     assert load.set(SMALL, emulate=True) == "emulated"
     process = psutil.Process(load.pid)
-    assert wait_for(lambda: process.memory_info().rss > SMALL.memory_mib << 20)
+    until(lambda: process.memory_info().rss > SMALL.memory_mib << 20, "the memory")
     first = process.cpu_times().user
-    assert wait_for(lambda: process.cpu_times().user > first + 0.1)
+    until(lambda: process.cpu_times().user > first + 0.1, "the work")
     pid = load.pid
     load.set(SMALL, emulate=True)
     assert load.pid == pid

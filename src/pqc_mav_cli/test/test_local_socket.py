@@ -21,6 +21,7 @@ from commands import COMMAND, Running, pqcmav, refused
 from pqc_mav_cli import quick
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 
 GROUP = 47_124  # nobody's
 REPETITIONS = 5
@@ -44,19 +45,10 @@ class Engines:
     """A gcs of d1 and d2, and both drones, in this process."""
 
     def __init__(self, keys: Path, drones: list[str]) -> None:
-        common = {"bind": "127.0.0.1"}
-        gcs = {"role": "gcs", "keys": str(keys / "gcs"), "drones": ["d1", "d2"], "data_port": 0, "key_pool_depth": 0}
-        self.all = [self.start({**common, **gcs})]
+        self.all = [self.start(gcs_parameters(keys, ("d1", "d2"), data_port=0))]
         port = self.all[0].ports()["data"]
-        for drone in drones:
-            values = {"role": "drone", "keys": str(keys / "drones" / drone), "drone_id": drone, "peer": "127.0.0.1"}
-            ports = {"data_port": port, "local_data_port": 0, "plain_bind": "127.0.0.1:0"}
-            self.all.append(self.start({**common, **values, **ports}))
-        for engine in self.all[1:]:
-            deadline = time.monotonic() + 30
-            while engine.status()[0]["state"] != "UP":
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+        self.all += [self.start(drone_parameters(keys, port, drone)) for drone in drones]
+        until(lambda: all(engine.status()[0]["state"] == "UP" for engine in self.all[1:]), "all drones up")
 
     @staticmethod
     def start(config: dict[str, Any]) -> pqc_mav_tunnel.Engine:

@@ -17,6 +17,7 @@ import pytest
 
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detector import Verdict
@@ -36,10 +37,10 @@ SEQUENCE = slice(13, 21)
 class End:
     """One engine with its detector."""
 
-    def __init__(self, role: str, config: dict[str, Any]) -> None:
-        self.engine = pqc_mav_tunnel.Engine({"role": role, **config})
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.engine = pqc_mav_tunnel.Engine(config)
         self.engine.start()
-        self._windows = Windows(role)
+        self._windows = Windows(config["role"])
         self.begin()
 
     def begin(self) -> None:
@@ -64,26 +65,11 @@ class Range:
         self._ground.bind((HOST, 0))
         ground = f"{HOST}:{self._ground.getsockname()[1]}"
         self.plain = free_port()
-        common = {"bind": HOST, "key_pool_depth": 0}
-        self.gcs = End(
-            "gcs",
-            {**common, "keys": str(keys / "gcs"), "drones": ["d1"], "data_port": 0, "drone.d1.plain_peer": ground},
-        )
+        self.gcs = End(gcs_parameters(keys, data_port=0, **{"drone.d1.plain_peer": ground}))
         self.port = self.gcs.engine.ports()["data"]
         self.relay = Relay(self.port, seed=1)
         self.relay.start()
-        self.drone = End(
-            "drone",
-            {
-                "bind": HOST,
-                "keys": str(keys / "drones/d1"),
-                "drone_id": "d1",
-                "peer": HOST,
-                "data_port": self.relay.port,
-                "local_data_port": 0,
-                "plain_bind": f"{HOST}:{self.plain}",
-            },
-        )
+        self.drone = End(drone_parameters(keys, self.relay.port, plain_bind=f"{HOST}:{self.plain}"))
         self.ends = {"gcs": self.gcs, "drone": self.drone}
         self._stop = threading.Event()
         self.rate_hz = RATE_HZ

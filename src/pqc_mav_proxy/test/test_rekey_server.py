@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from pqc_mav_interfaces import action, srv
 from rclpy.executors import MultiThreadedExecutor
 
 from pqc_mav_common.action_call import ActionCall, PendingCall
+from pqc_mav_common.testing import until
 from pqc_mav_proxy.rekey_server import REKEYS_AT_ONCE, RekeyServer
 
 DEADLINE_S = 20.0
@@ -84,13 +84,6 @@ def bench() -> Iterator[Bench]:
     yield made
     made.close()
     rclpy.try_shutdown()
-
-
-def until(condition: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"not in time: {what}"
-        time.sleep(0.01)
 
 
 def finished(pending: PendingCall) -> Any:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from recordings import filled, plain
 from std_msgs.msg import String
 
+from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import run_twice
 from pqc_mav_recorder.reader import RecordingReader
 from pqc_mav_recorder.topics import matching_qos, wanted
@@ -26,13 +27,6 @@ from pqc_mav_recorder.topics import matching_qos, wanted
 DEADLINE_S = 60.0
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 class Process:
@@ -93,9 +87,9 @@ def recorded(path: Path) -> dict[str, list[Any]]:
 def test_a_flight_is_recorded_until_sigint(tmp_path: Path, publisher: Any) -> None:
     path = tmp_path / "flight.mcap"
     recorder = Process(f"path:={path}", "namespaces:=['t1']", "topics:=['/absent']")
-    wait_for(lambda: publisher.battery.get_subscription_count() == 1, "the recorder subscribed")
+    until(lambda: publisher.battery.get_subscription_count() == 1, "the recorder subscribed")
     partial = path.with_name("flight.mcap.partial")
-    wait_for(lambda: partial.exists() and len(recorded(partial)) == 3, "three topics on the disk")
+    until(lambda: partial.exists() and len(recorded(partial)) == 3, "three topics on the disk")
     code, out, err = recorder.end()
     assert (code, recorder.process.returncode) == (0, 0), err
     assert "messages of 3 topics" in out and str(path) in out
@@ -119,7 +113,7 @@ def test_a_killed_recorder_leaves_a_readable_file(tmp_path: Path, publisher: Any
     def partial() -> list[Path]:
         return list(tmp_path.glob("flight_*.mcap.partial"))
 
-    wait_for(lambda: bool(partial()) and "/t1/battery" in recorded(partial()[0]), "a chunk on the disk")
+    until(lambda: bool(partial()) and "/t1/battery" in recorded(partial()[0]), "a chunk on the disk")
     code, _, _ = recorder.end(signal.SIGKILL)
     assert code == -signal.SIGKILL
     (left,) = tmp_path.iterdir()

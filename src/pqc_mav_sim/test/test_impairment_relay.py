@@ -5,23 +5,17 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
+from pqc_mav_common.testing import until
 from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.relay import Relay
 from pqc_mav_sim.impairment.settings import ImpairmentError
 
 DEADLINE_S = 20.0
 DATA, CONTROL, HELLO = b"\x03data", b"\x13control", b"\x33hello"
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 class Ends:
@@ -66,7 +60,7 @@ def test_every_lost_datagram_is_counted_by_kind(ends: Ends) -> None:
         for _ in range(50):
             ends.a.send(DATA)
             ends.a.send(CONTROL)
-        until(lambda: ends.relay.entered(A_TO_B) == sent == ends.relay.entered(A_TO_B, "control"))  # noqa: B023
+        until(lambda: ends.relay.entered(A_TO_B) == sent == ends.relay.entered(A_TO_B, "control"), "all to have come")  # noqa: B023
         passed = 2 * sent - ends.relay.lost(A_TO_B) - ends.relay.lost(A_TO_B, "control")
         got += [ends.b.recv(100) for _ in range(passed - len(got))]
     assert got.count(DATA) == 400 - ends.relay.lost(A_TO_B) and 80 < ends.relay.lost(A_TO_B) < 160
@@ -87,7 +81,7 @@ def test_a_cut_link_loses_everything_and_a_mended_one_nothing(ends: Ends) -> Non
     ends.relay.impair({"down": True})
     ends.a.send(DATA)
     ends.a.send(HELLO)
-    until(lambda: ends.relay.lost(A_TO_B) == 1 == ends.relay.lost(A_TO_B, "handshake"))
+    until(lambda: ends.relay.lost(A_TO_B) == 1 == ends.relay.lost(A_TO_B, "handshake"), "all to have come")
     ends.relay.impair({"down": False})
     ends.a.send(HELLO)
     assert ends.b.recv(100) == HELLO
@@ -97,7 +91,7 @@ def test_nobody_behind_it(ends: Ends) -> None:
     ends.b.close()
     for _ in range(3):
         ends.a.send(HELLO)
-    until(lambda: ends.relay.entered(A_TO_B, "handshake") == 3)
+    until(lambda: ends.relay.entered(A_TO_B, "handshake") == 3, "all to have come")
     ends.relay.impair({"loss": 0.0})
 
 

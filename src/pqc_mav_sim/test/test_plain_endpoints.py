@@ -17,6 +17,8 @@ from pymavlink import mavutil
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
 from serial_cable import SerialCable
 
+from pqc_mav_common.testing import until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 
@@ -38,30 +40,18 @@ def _mavlink_2(monkeypatch: pytest.MonkeyPatch) -> None:
     mavutil.set_dialect("ardupilotmega")
 
 
-def eventually(what: str, condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + LIMIT_S
-    while not (value := condition()):
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
-    return value
-
-
 class Ends:
     """A drone's and a gcs' engine, up."""
 
     def __init__(self, keys: Path, drone: dict[str, Any], gcs: dict[str, Any]) -> None:
         tunnel.init_keys(str(keys), ["uav1"], ["mldsa65"])
-        self.gcs = tunnel.Engine(
-            {"role": "gcs", "keys": str(keys / "gcs"), "bind": HOST, "drones": ["uav1"], "data_port": 0}
-            | {"drone": {"uav1": gcs}}
-        )
+        self.gcs = tunnel.Engine(gcs_parameters(keys, ("uav1",), data_port=0, drone={"uav1": gcs}))
         self.gcs.start()
-        self.drone = tunnel.Engine(
-            {"role": "drone", "keys": str(keys / "drones" / "uav1"), "drone_id": "uav1", "peer": HOST, "bind": HOST}
-            | {"data_port": self.gcs.ports()["data"], "local_data_port": 0, **drone}
-        )
+        own = drone_parameters(keys, self.gcs.ports()["data"], "uav1")
+        del own["plain_bind"]  # there may be another kind of endpoint
+        self.drone = tunnel.Engine(own | drone)
         self.drone.start()
-        eventually("the tunnel to come up", lambda: self.drone.status()[0]["state"] == "UP")
+        until(lambda: self.drone.status()[0]["state"] == "UP", "the tunnel to come up")
 
     def stop(self) -> None:
         self.drone.stop()
@@ -189,7 +179,7 @@ def test_a_line_that_holds_up_its_sender_loses_nothing(make_ends) -> None:
     """What the other side of the line cannot take yet waits. The terminal stops as it does when CTS falls."""
     with SerialCable() as cable:
         ends = make_ends({"plain": f"serial:{cable.near}:{BAUD}:rtscts"}, {"plain_bind": f"{HOST}:0"})
-        eventually("the port to be open", lambda: endpoints(ends.drone)[0]["good"])
+        until(lambda: endpoints(ends.drone)[0]["good"], "the port to be open")
         assert termios.tcgetattr(cable.port)[2] & termios.CRTSCTS
         autopilot = mavutil.mavlink_connection(cable.far, baud=BAUD)
         ground = client(f"udpout:{HOST}:{ends.gcs.ports()['plain']['uav1']}", GROUND)
@@ -197,7 +187,7 @@ def test_a_line_that_holds_up_its_sender_loses_nothing(make_ends) -> None:
             termios.tcflow(cable.port, termios.TCOOFF)
             for number in range(200):
                 ground.mav.command_long_send(1, 1, mavlink.MAV_CMD_REQUEST_MESSAGE, 0, number, 0, 0, 0, 0, 0, 0)
-            eventually("all to have come", lambda: ends.drone.stats()[0]["delivered"] == 200)
+            until(lambda: ends.drone.stats()[0]["delivered"] == 200, "all to have come")
             assert autopilot.recv_match(blocking=True, timeout=0.3) is None
             termios.tcflow(cable.port, termios.TCOON)
             for number in range(200):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.testing import until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_sim.endpoint import Endpoint
 from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 
@@ -29,12 +31,6 @@ class Tunnel:
     gcs: Any
     client_port: int
     vehicle_end: Endpoint
-
-    def wait_up(self, deadline_s: float = 20.0) -> None:
-        end = time.monotonic() + deadline_s
-        while any(engine.status()[0]["state"] != "UP" for engine in (self.drone, self.gcs)):
-            assert time.monotonic() < end, self.drone.status()[0]["last_error"]
-            time.sleep(0.01)
 
     def check_clean(self) -> None:
         """Every packet is accounted for, none was dropped, and nothing was refused."""
@@ -57,28 +53,16 @@ def make_tunnel(tmp_path: Path) -> Iterator[Callable[..., Tunnel]]:
     def make(suite: str = "cs-mlkem768-aesgcm-mldsa65") -> Tunnel:
         token = tunnel.find_suite(suite).sig_token
         tunnel.init_keys(str(tmp_path), ["uav1"], sorted({token, "mldsa65"}))
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            sock.bind((HOST, 0))
-            client_port = sock.getsockname()[1]
-        common = {"bind": HOST}
-        gcs = tunnel.Engine(
-            common
-            | {"role": "gcs", "keys": str(tmp_path / "gcs"), "drones": ["uav1"], "data_port": 0}
-            | {"drone": {"uav1": {"plain_peer": f"{HOST}:{client_port}"}}}
-        )
+        client_port = free_port()
+        application = {"uav1": {"plain_peer": f"{HOST}:{client_port}"}}
+        gcs = tunnel.Engine(gcs_parameters(tmp_path, ("uav1",), data_port=0, drone=application))
         engines.append(gcs)
         gcs.start()
-        ports = gcs.ports()
-        drone = tunnel.Engine(
-            common
-            | {"role": "drone", "drone_id": "uav1", "keys": str(tmp_path / "drones" / "uav1"), "peer": HOST}
-            | {"suite": suite, "data_port": ports["data"]}
-            | {"local_data_port": 0, "plain_bind": f"{HOST}:0"}
-        )
+        drone = tunnel.Engine(drone_parameters(tmp_path, gcs.ports()["data"], "uav1", suite=suite))
         engines.append(drone)
         drone.start()
         made = Tunnel(drone, gcs, client_port, Endpoint(socket.AF_INET, (HOST, drone.ports()["plain"]["uav1"])))
-        made.wait_up()
+        until(lambda: all(engine.status()[0]["state"] == "UP" for engine in engines), "both ends up")
         return made
 
     yield make

@@ -26,6 +26,7 @@ from commands import COMMAND, Running, pqcmav, refused
 from pqc_mav_common import testing
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 
 HOST = "127.0.0.1"
 GROUP = 47_131  # nobody's
@@ -44,8 +45,8 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield Path(name)
 
 
-def tunneld(file: Path, **values: object) -> testing.Running:
-    file.write_text("".join(f"{key}: {value}\n" for key, value in values.items()), encoding="utf-8")
+def tunneld(file: Path, values: dict[str, object]) -> testing.Running:
+    file.write_text(json.dumps(values), encoding="utf-8")  # JSON is YAML
     return testing.Running([str(TUNNELD), str(file)])
 
 
@@ -53,16 +54,11 @@ class Pair:
     """A gcs of d1 and d2, and the drone d1."""
 
     def __init__(self, keys: Path, files: Path) -> None:
-        self.port = free_port()
-        ends = {"bind": HOST, "data_port": self.port}
-        self.gcs = tunneld(
-            files / "gcs.yaml", role="gcs", keys=keys / "gcs", drones="[d1, d2]", key_pool_depth=0, **ends
-        )
+        gcs = gcs_parameters(keys, ("d1", "d2"))
+        self.port = gcs["data_port"]
+        self.gcs = tunneld(files / "gcs.yaml", gcs)
         self.gcs.wait_for("UDP port")
-        self.drone = tunneld(
-            files / "drone.yaml", role="drone", keys=keys / "drones" / "d1", drone_id="d1", peer=HOST,
-            local_data_port=0, plain_bind=f"{HOST}:0", **ends,
-        )  # fmt: skip
+        self.drone = tunneld(files / "drone.yaml", drone_parameters(keys, self.port))
         self.drone.wait_for("handshake with")
 
     def kill(self) -> None:

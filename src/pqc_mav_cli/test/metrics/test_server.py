@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,6 +25,7 @@ from pqc_mav_cli.metrics.exporter import Exporter
 from pqc_mav_cli.metrics.page import LOOPBACK, Page
 from pqc_mav_cli.metrics.server import Server, address_of, hosts_for
 from pqc_mav_common.local_readers import Readers
+from pqc_mav_common.testing import until
 
 
 @contextmanager
@@ -48,13 +49,6 @@ def got(server: Server, path: str = "/metrics", **headers: str) -> tuple[int, by
     found = answer.status, answer.read()
     connection.close()
     return found
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end_s
-        time.sleep(0.02)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
@@ -104,7 +98,7 @@ def test_slow_clients_neither_block_nor_stay(monkeypatch: pytest.MonkeyPatch) ->
         slow = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(server_module.REQUESTS_MOST)]
         for each in slow[:-1]:
             each.sendall(b"GET /metrics HTTP/1.1\r\n")
-        eventually(lambda: server._slots._value == 0)
+        until(lambda: server._slots._value == 0, "all places taken")
         with pytest.raises((ConnectionError, OSError)):
             got(server)
         ended: set[socket.socket] = set()
@@ -118,8 +112,8 @@ def test_slow_clients_neither_block_nor_stay(monkeypatch: pytest.MonkeyPatch) ->
             time.sleep(0.1)
             return len(ended) == len(slow)
 
-        eventually(all_ended)
-        eventually(lambda: server._slots._value == server_module.REQUESTS_MOST)
+        until(all_ended, "all ended")
+        until(lambda: server._slots._value == server_module.REQUESTS_MOST, "all places free")
         assert got(server)[0] == 200
         for each in slow:
             each.close()
@@ -131,7 +125,7 @@ def test_a_client_that_goes_away_is_no_traceback(capfd: pytest.CaptureFixture[st
             client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         assert got(server)[0] == 200
-        eventually(lambda: server._slots._value == server_module.REQUESTS_MOST)
+        until(lambda: server._slots._value == server_module.REQUESTS_MOST, "all places free")
     assert capfd.readouterr().err == ""
 
 
