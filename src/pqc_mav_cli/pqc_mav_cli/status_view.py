@@ -38,6 +38,7 @@ _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("drops", "right"),
     ("loss", "right"),
     ("RTT", "right"),
+    ("handshakes", "right"),
 )
 EPOCH_AND_AGE = "epoch, key age"
 GAP = 2  # between columns
@@ -48,7 +49,7 @@ _PAIRS: tuple[tuple[str, str, Literal["left", "right"]], ...] = (
     ("suite", EPOCH_AND_AGE, "left"),
     ("sent", "received", "right"),
     ("loss", "drops", "right"),
-    ("RTT", "", "right"),
+    ("RTT", "handshakes", "right"),
 )
 
 
@@ -105,7 +106,7 @@ def drops(stats: Any) -> int:
 
 
 # What a narrow terminal does without first.
-EXPENDABLE = ("peer", "epoch", "key age", "drops", "received", "sent", "RTT")
+EXPENDABLE = ("handshakes", "peer", "epoch", "key age", "drops", "received", "sent", "RTT")
 
 
 def is_silent(view: TunnelView, now_s: float) -> bool:
@@ -133,8 +134,7 @@ def tall_width(cells: Sequence[Cells]) -> int:
 
 def _width(columns: Sequence[Sequence[tuple[str, str]]], cells: Sequence[Cells]) -> int:
     widths = [
-        max(max(len(title), *(row[key].cell_len for row in cells)) for key, title in column if title)
-        for column in columns
+        max(max(len(title), *(row[key].cell_len for row in cells)) for key, title in column) for column in columns
     ]
     return sum(widths) + GAP * (len(widths) - 1)
 
@@ -156,9 +156,7 @@ def tall_table(cells: Sequence[Cells]) -> Table:
     for first, second, justify in _PAIRS:
         made.add_column(f"{first}\n{second}", justify=justify, no_wrap=True)
     for row in cells:
-        made.add_row(
-            *(Text("\n").join((row[first], _dimmed(row[second]) if second else Text())) for first, second, _ in _PAIRS)
-        )
+        made.add_row(*(Text("\n").join((row[first], _dimmed(row[second]))) for first, second, _ in _PAIRS))
     return made
 
 
@@ -183,6 +181,7 @@ def cells_of(view: TunnelView, now_s: float) -> Cells:
     cells["state"] = _state_cell(view, now_s)
     if is_silent(view, now_s):
         return cells
+    cells["handshakes"] = Text(f"{status.handshakes_ok} + {status.rekeys_ok}")  # first and renewed
     age_s = key_age_s(view, now_s)
     if age_s is not None:
         cells["epoch"] = Text(str(status.epoch))

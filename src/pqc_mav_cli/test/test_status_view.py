@@ -21,6 +21,8 @@ def view(**changes: object) -> TunnelView:
         key_age_s=10.0,
         peer="10.0.0.1:46011",
         hybrid=True,
+        handshakes_ok=1,
+        rekeys_ok=12,
     )
     for field, value in changes.items():
         setattr(status, field, value)
@@ -53,6 +55,7 @@ def test_a_row_says_it_all() -> None:
         "7",
         "1.5%",
         "1.23 ms",
+        "1 + 12",
     ):
         assert words in row
 
@@ -67,9 +70,9 @@ def test_an_old_latched_status_does_not_make_a_proxy_silent_before_it_could_spea
 def test_two_lines_of_80_columns_say_it_too() -> None:
     head, below, first, second = lines(view())
     assert head.split() == ["end", "state", "suite", "sent", "loss", "RTT"]
-    assert below.split() == ["drone", "peer", "epoch,", "key", "age", "received", "drops"]
+    assert below.split() == ["drone", "peer", "epoch,", "key", "age", "received", "drops", "handshakes"]
     assert first.split() == ["drone", "UP", "ML-768-AG-MD-65", "320/s", "320.0", "kb/s", "1.5%", "1.23", "ms"]
-    assert second.split() == ["d1", "10.0.0.1:46011", "2,", "12.0", "s", "0/s", "0", "b/s", "7"]
+    assert second.split() == ["d1", "10.0.0.1:46011", "2,", "12.0", "s", "0/s", "0", "b/s", "7", "1", "+", "12"]
     silent = lines(view(), now_s=200.0)
     assert silent[2].split()[1:4] == ["SILENT", "1:39", "ML-768-AG-MD-65"] and "320" not in "".join(silent)
 

@@ -17,7 +17,7 @@ constexpr const char* kSignature = "require_signature";
   throw TunnelError(Errc::config_invalid,
                     "Drone '" + id + "': " + what +
                         ". What is added while the gcs runs is never laxer than its configuration file: change that, "
-                        "and reload.");
+                        "and reload, or remove the drone if it is there.");
 }
 
 std::vector<std::string> texts_in(const FlatConfig& values, const std::string& key) {

@@ -169,6 +169,7 @@ class Engine::Impl {
   }
 
   /// What was read, with the drones that were added while the engine runs and that no configuration has named so far.
+  /// What was read may be stricter than when they were added: then it is refused.
   std::pair<EngineConfig, std::vector<std::string>> with_kept(EngineConfig fresh) {
     const std::lock_guard lock(config_mutex);
     for (const auto& entry : fresh.drones) named.insert(entry.id);
@@ -181,8 +182,11 @@ class Engine::Impl {
     for (const auto& id : kept) {
       ids.push_back(id);
       const auto prefix = "drone." + id + ".";
+      FlatConfig settings;
       for (const auto& [key, value] : shown.given)
-        if (key.starts_with(prefix)) values[key] = value;
+        if (key.starts_with(prefix)) settings[key.substr(prefix.size())] = value;
+      for (const auto& [key, value] : added_settings(fresh.given, id, std::move(settings)))
+        values[prefix + key] = value;
     }
     values["drones"] = std::move(ids);
     return {EngineConfig::from_flat(values), std::move(kept)};

@@ -279,6 +279,50 @@ TEST_F(EngineDrones, ADryRunFindsWhatAReloadWouldRefuseAndChangesNothing) {
   expect_as_before(ports);
 }
 
+TEST_F(EngineDrones, ADryRunFindsATakenPortAndLetsGoOfThoseThatItTried) {
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
+  const auto port = [&](const UdpPeer& peer) { return "127.0.0.1:" + std::to_string(peer.address().port()); };
+  auto other = std::make_unique<UdpPeer>();
+  const auto taken = port(*other);
+  const auto ports = tunnel.gcs->ports();
+  const auto refused = [&](const std::string& key, const ConfigValue& value) {
+    const auto before = values;
+    values[key] = value;
+    expect_refused(Errc::port_in_use, "in use", [&] { (void)tunnel.gcs->reload(true); });
+    values = before;
+  };
+  refused("drone.uav1.plain_bind", taken);
+  values["drones"] = Names{"uav1", "uav2"};
+  refused("drone.uav2.plain_bind", taken);
+  refused("drone.uav2.plain", "udp-listen:" + taken);
+  expect_as_before(ports);
+  values["drone.uav2.plain_bind"] = taken;
+  other.reset();
+  for (const bool dry_run : {true, true, false}) EXPECT_EQ(tunnel.gcs->reload(dry_run).drones.added, Names{"uav2"});
+  // Its own port is no other's, and a plaintext of another kind may take it over.
+  values["drone.uav2.plain_peer"] = "127.0.0.1:9";
+  for (const bool dry_run : {true, false}) EXPECT_EQ(tunnel.gcs->reload(dry_run).drones.changed, Names{"uav2"});
+  values.erase("drone.uav2.plain_bind");
+  values.erase("drone.uav2.plain_peer");
+  values["drone.uav2.plain"] = "udp-listen:" + taken;
+  for (const bool dry_run : {true, false}) EXPECT_EQ(tunnel.gcs->reload(dry_run).drones.changed, Names{"uav2"});
+}
+
+TEST_F(EngineDrones, WhoIsKeptIsNeverLaxerThanAFileThatBecameStricter) {
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
+  const std::string weak = "cs-mlkem512-aesgcm-mldsa44";
+  (void)tunnel.gcs->add_drone("uav2", {{"allowed_suites", Names{weak}}});
+  (void)tunnel.gcs->add_drone("uav3");
+  EXPECT_EQ(tunnel.gcs->reload().drones.kept, (Names{"uav2", "uav3"}));
+  values["allowed_suites"] = Names{std::string(kDefaultSuite)};
+  for (const bool dry_run : {true, false})
+    expect_refused(Errc::config_invalid, "remove the drone", [&] { (void)tunnel.gcs->reload(dry_run); });
+  (void)tunnel.gcs->remove_drone("uav2");
+  EXPECT_EQ(tunnel.gcs->reload().drones.kept, Names{"uav3"});
+}
+
 TEST_F(EngineDrones, ASigningRuleThatWasNotGivenStaysUnsaid) {
   // A key pair of a drone makes its signature a must, unless the owner said otherwise: adding another drone says nothing.
   (void)tunnel.gcs->add_drone("uav2");

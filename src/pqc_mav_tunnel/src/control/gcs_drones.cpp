@@ -49,16 +49,18 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
       const auto place = find(entry.id);
       if (!place) {
         auto psk = keys_.psk(entry.id);
-        if (dry_run)
-          out.added.push_back(entry.id);
-        else
-          newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
+        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
+        if (dry_run) out.added.push_back(entry.id);
       } else if (const auto& is = before[*place]->entry; !same_plain(is, entry) || !same_rules(is, entry)) {
+        if (dry_run && !same_plain(is, entry)) data_->try_plain(is, entry);
         if (dry_run) out.changed.push_back(entry.id);
         changed.emplace_back(*place, &entry);
       }
     }
-    if (dry_run) return out;
+    if (dry_run) {
+      for (auto& each : newcomers) data_->close_plain(std::move(each.plain));
+      return out;
+    }
     for (std::size_t i = 0; i < changed.size(); ++i) {
       const auto [place, entry] = changed[i];
       if (same_plain(before[place]->entry, *entry)) continue;

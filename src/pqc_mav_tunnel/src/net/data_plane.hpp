@@ -121,6 +121,8 @@ class DataPlane {
   /// The plaintext of a drone is another one from now on; its session stays. Throws TunnelError, and then it is the one
   /// before again.
   void replace_plain(std::size_t index, const DroneEntry& before, const DroneEntry& wanted);
+  /// Throws what replace_plain() would, and changes nothing. A port that a drone has itself is not tried.
+  void try_plain(const DroneEntry& before, const DroneEntry& wanted);
   /// Closes what open_plain() opened.
   void close_plain(Plaintext plain);
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was

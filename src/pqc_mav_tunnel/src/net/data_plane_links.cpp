@@ -23,6 +23,15 @@ SessionTimers link_timers(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
 }
 
+/// What a drone may have taken itself: port numbers, and serial ports as they are written.
+std::vector<std::string> places_of(const DroneEntry& entry) {
+  auto out = entry.plain_endpoints;
+  if (out.empty()) out.push_back(entry.plain_bind);
+  for (auto& each : out)
+    if (!each.starts_with("serial:")) each.erase(0, each.rfind(':') + 1);
+  return out;
+}
+
 }  // namespace
 
 /// The reports of many drones are not due at the same moment, which would hold the packets up once a second.
@@ -145,6 +154,16 @@ std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext 
   if (done) return std::move(*plain);
   close_plain(std::move(*plain));
   return std::nullopt;
+}
+
+void DataPlane::try_plain(const DroneEntry& before, const DroneEntry& wanted) {
+  try {
+    close_plain(open_plain(wanted));
+  } catch (const TunnelError& error) {
+    const auto own = places_of(before), others = places_of(wanted);
+    const bool shared = std::ranges::find_first_of(own, others) != own.end();
+    if (error.code() != Errc::port_in_use || !shared) throw;
+  }
 }
 
 /// The new plaintext is opened before the old one is closed. Only where they share a port the old one must go first; it
