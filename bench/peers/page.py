@@ -142,11 +142,6 @@ def standing(parts: Mapping[str, Any], systems: Sequence[System]) -> dict[str, d
     return result
 
 
-def _sentence(figure: Figure, keys: Sequence[str], found: Mapping[str, Cell], titles: Mapping[str, str]) -> str:
-    others = ", ".join(f"{titles[key]} {show(found[key], figure)}" for key in keys)
-    return f"- {figure.sentence}: PQC-MAV {show(found[OWN], figure)} {figure.unit}; {others}."
-
-
 def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
     """Where PQC-MAV is behind, where ahead, and what cannot be told apart."""
     titles = {system.key: system.title for system in systems}
@@ -159,15 +154,17 @@ def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
     text = (
         "\nPQC-MAV with its default settings (GSO on) beside each system that encrypts. Two figures are told apart "
         "only when their 95 % intervals do not touch; otherwise it is a tie. Fewer than "
-        f"{COMPARED_FROM} repetitions are not compared.\n"
+        f"{COMPARED_FROM} repetitions are not compared. The figures are in the tables.\n"
     )
     for outcome, (head, nothing) in heads.items():
         text += f"\n### {head}\n\n"
-        lines = []
+        lines = dict[str, list[str]]()  # figures with the same reason are told together
         for figure, keys in of[outcome].items():
-            line = _sentence(figure, keys, cells(parts, figure), titles)
-            lines.append(line + (f" {figure.why}" if outcome == BEHIND and figure.why else ""))
-        text += "\n".join(lines) + "\n" if lines else f"{nothing}\n"
+            names = f"{figure.sentence} ({', '.join(titles[key] for key in keys)})"
+            lines.setdefault(figure.why if outcome == BEHIND and figure.why else figure.key, []).append(names)
+        reasons = {figure.why for figure in FIGURES}
+        told = [f"- {'; '.join(names)}.{f' {why}' if why in reasons else ''}" for why, names in lines.items()]
+        text += "\n".join(told) + "\n" if told else f"{nothing}\n"
     return text + gso_cost(parts)
 
 
