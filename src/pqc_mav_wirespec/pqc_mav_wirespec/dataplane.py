@@ -153,10 +153,6 @@ class SendKey:
             header = CompactHeader(kind, self.keys.peer_index, sequence & 0xFFFF).pack()
         return header + sealed
 
-    def seal_bundle(self, *datagrams: bytes) -> bytes:
-        """One datagram that carries several."""
-        return self.seal(bundle.encode(datagrams), kind=KIND_BUNDLE)
-
     def seal_control(self, *tlvs: control.Tlv) -> bytes:
         """One control datagram with these TLVs."""
         return self.seal(control.encode(*tlvs), kind=KIND_CONTROL)

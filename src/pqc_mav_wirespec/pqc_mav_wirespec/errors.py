@@ -26,10 +26,6 @@ class RejectedError(WireError):
         self.reason = reason
 
 
-class RateLimitedError(WireError):
-    """A source address without tokens was closed at accept."""
-
-
 class SuiteError(WireError):
     """A suite name that the table does not have, or whose algorithms the library lacks."""
 

@@ -32,11 +32,6 @@ class Direction:
         """Messages that were sent and never arrived."""
         return self.sent - (self.received - self.duplicates)
 
-    @property
-    def flawless(self) -> bool:
-        """Everything arrived, once and intact."""
-        return self.sent > 0 and self.lost == 0 and self.duplicates == 0 and self.bad == 0
-
 
 @dataclass(frozen=True)
 class Handshake:

@@ -71,11 +71,6 @@ class ScenarioRecorder:
             if self._began_s is not None:
                 self.trace.events.append((self._now(), text))
 
-    def newest_decision(self) -> Any:
-        """The newest PolicyDecision, None before the first."""
-        with self._lock:
-            return self._heard.get("decision")
-
     def newest(self, name: str) -> Any:
         """The newest message: battery, thermal, vehicle, link, status or decision; None before the first."""
         with self._lock:
