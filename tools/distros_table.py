@@ -125,9 +125,10 @@ def page(results: Sequence[Result], titles: Mapping[str, str], tests: Mapping[st
             "",
             *table(["", *(RELEASES[each.release] for each in results)], [*cells, *rows(results, bold)]),
             "",
-            "Tests:",
-            "",
-            *(f"* {RELEASES[each.release]}: {tests[each.release]}" for each in results),
-            "",
+            *(
+                f"Tests of {RELEASES[each.release]}: {tests[each.release]}.\n"
+                for each in results
+                if "tests" in each.parts
+            ),
         ]
     )

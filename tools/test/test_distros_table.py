@@ -37,10 +37,12 @@ def test_a_step_that_did_not_run_is_called_so() -> None:
 
 
 def test_the_page_names_versions_and_tests_of_each_system() -> None:
-    lines = page([FOUND, NOT_REACHED], TITLES, {"trixie": "`make test`", "noble": "a part"}).splitlines()
-    assert "| GCC | 14.2.0 | ? |" in lines
-    assert "| **with sudo** | 2026-11-24, 0123abcd | not run |" in lines
-    assert lines[-2:] == ["* Debian 13: `make test`", "* Ubuntu 24.04: a part"]
+    tested = Result("bookworm", "48 s", {}, {"tests": Part("2026-11-24", "0123abcd", ["make test"])})
+    names = {"bookworm": "`make test`", "trixie": "`make test`", "noble": "a part"}
+    lines = page([FOUND, NOT_REACHED, tested], TITLES, names).splitlines()
+    assert "| GCC | 14.2.0 | ? | ? |" in lines
+    assert "| **with sudo** | 2026-11-24, 0123abcd | not run | not run |" in lines
+    assert lines[-2:] == ["", "Tests of Debian 12: `make test`."]
 
 
 def test_versions_are_upstreams() -> None:
