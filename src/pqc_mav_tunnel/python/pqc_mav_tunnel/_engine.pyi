@@ -151,8 +151,20 @@ class SessionKeys:
     @property
     def chain(self) -> bytes: ...
 
+class _Party:
+    """One end of a handshake or a ratchet, without sockets."""
+
+    def on_data(self, received: bytes) -> tuple[str, bytes]:
+        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
+    @property
+    def error(self) -> str: ...
+    @property
+    def reject_code(self) -> int: ...
+    def take_keys(self) -> SessionKeys:
+        """Return the keys, once, after `done`."""
+
 @final
-class Initiator:
+class Initiator(_Party):
     """The drone's side of one handshake, without sockets."""
 
     def __init__(
@@ -174,17 +186,9 @@ class Initiator:
     @property
     def busy_ms(self) -> int | None:
         """Milliseconds after which a busy gcs may be asked again; None after any other message."""
-    def on_data(self, received: bytes) -> tuple[str, bytes]:
-        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
-    @property
-    def error(self) -> str: ...
-    @property
-    def reject_code(self) -> int: ...
-    def take_keys(self) -> SessionKeys:
-        """Return the keys, once, after `done`."""
 
 @final
-class Responder:
+class Responder(_Party):
     """The gcs' side of one handshake, without sockets."""
 
     def __init__(
@@ -200,19 +204,11 @@ class Responder:
     ) -> None: ...
     def refuse_busy(self, m1: bytes, retry_ms: int) -> bytes:
         """Return the refusal of a busy gcs to this M1."""
-    def on_data(self, received: bytes) -> tuple[str, bytes]:
-        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
     @property
     def gated_keygens(self) -> int: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def reject_code(self) -> int: ...
-    def take_keys(self) -> SessionKeys:
-        """Return the keys, once, after `done`."""
 
 @final
-class RatchetInitiator:
+class RatchetInitiator(_Party):
     """The drone's side of a ratchet, without sockets."""
 
     def __init__(
@@ -227,15 +223,9 @@ class RatchetInitiator:
     ) -> None: ...
     def start(self) -> bytes:
         """Return R1."""
-    def on_data(self, received: bytes) -> tuple[str, bytes]: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def reject_code(self) -> int: ...
-    def take_keys(self) -> SessionKeys: ...
 
 @final
-class RatchetResponder:
+class RatchetResponder(_Party):
     """The gcs' side of a ratchet, without sockets."""
 
     def __init__(
@@ -248,12 +238,6 @@ class RatchetResponder:
         ratchets: int = 0,
         key_old: bool = False,
     ) -> None: ...
-    def on_data(self, received: bytes) -> tuple[str, bytes]: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def reject_code(self) -> int: ...
-    def take_keys(self) -> SessionKeys: ...
 
 @final
 class SendKey:
