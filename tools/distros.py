@@ -220,6 +220,19 @@ def alone() -> None:
             sys.exit(inside.wait())
 
 
+def commit_of_the_clone() -> str:
+    """Return what is cloned as others can find it: the newest commit that upstream has, and how many follow it here."""
+
+    def git(*words: str) -> str:
+        said = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return said.stdout.strip() if said.returncode == 0 else ""
+
+    base = git("merge-base", "HEAD", "@{upstream}") or git("rev-parse", "HEAD")
+    check(bool(base), f"git knows no commit of {ROOT}")
+    more = git("rev-list", "--count", f"{base}..HEAD")
+    return base[:8] + (f"+{more}" if more != "0" else "")
+
+
 def publish(pages: Sequence[str]) -> None:
     """Write the pages from what is kept of each system."""
     results = [distros_table.load(OUTPUT, release) for release in RELEASES]
@@ -247,8 +260,7 @@ def main() -> int:
         parser.error(f"no release '{unknown[0]}': there are {', '.join(RELEASES)}")
     alone()
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    head = ["git", "rev-parse", "--short=8", "HEAD"]
-    commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    commit = commit_of_the_clone()
     parts = ["quick"] if options.quick else options.part or ["sudo", "plain"]
     good, results = True, []
     for release in options.releases:

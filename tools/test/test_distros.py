@@ -160,6 +160,24 @@ def test_an_archive_that_cannot_be_reached_is_told_from_an_error(run: Run, fake:
     assert (result.returncode, result.stdout, result.stderr) == (distros.NOT_REACHED, "", "")
 
 
+def test_the_commit_is_one_that_others_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(folder: Path, *words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@test.invalid")
+        command = ["git", "-C", str(folder), *who, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git(tmp_path, "init", "-q", "-b", "main", "theirs")
+    git(tmp_path / "theirs", "commit", "-q", "--allow-empty", "-m", "a")
+    monkeypatch.setattr(distros, "ROOT", tmp_path / "theirs")
+    theirs = git(tmp_path / "theirs", "rev-parse", "HEAD")[:8]
+    assert distros.commit_of_the_clone() == theirs, "without upstream"
+    git(tmp_path, "clone", "-q", "theirs", "ours")
+    monkeypatch.setattr(distros, "ROOT", tmp_path / "ours")
+    assert distros.commit_of_the_clone() == theirs
+    git(tmp_path / "ours", "commit", "-q", "--allow-empty", "-m", "b")
+    assert distros.commit_of_the_clone() == f"{theirs}+1"
+
+
 def test_every_system_has_apt_which_ubuntu_does_not_require(run: Run, fake: Fake, tmp_path: Path) -> None:
     fake("id", "echo 0")
     fake("dpkg", "echo amd64")
