@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +24,11 @@ VERSIONS = {
     "googletest": "GoogleTest",
 }
 NOT_RUN = "not run"
+ABOUT = f"""Written by `make distros ARGS=--record`. Each system is bootstrapped from its own archive and gets make, git,
+certificates, a user and a clone. Each part begins in a fresh system; a step that fails ends its part. A step called
+'{NOT_RUN}' was not tried, or its part had ended before. The commands are README.md's, word by word. No warning of the
+compiler, CMake or Python is let pass. The times are no measurements: others used the machine, and a cache had some of
+the compiled files."""
 
 
 @dataclass
@@ -115,11 +121,7 @@ def page(results: Sequence[Result], titles: Mapping[str, str], tests: Mapping[st
         [
             "# In bare systems",
             "",
-            "Written by `make distros ARGS=--record`. Each system is bootstrapped from its own archive and gets make,",
-            "git, certificates, a user and a clone. Each part begins in a fresh system; a step that fails ends",
-            f"its part. A step called '{NOT_RUN}' was not tried, or its part had ended before. The commands are README.md's,",
-            "word by word. No warning of the compiler, CMake or Python is let pass. The times are no measurements:",
-            "others used the machine, and a cache had some of the compiled files.",
+            *textwrap.wrap(ABOUT, 120),
             "",
             f"Machine: {machine()}.",
             "",
