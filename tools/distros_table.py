@@ -24,11 +24,11 @@ VERSIONS = {
     "googletest": "GoogleTest",
 }
 NOT_RUN = "not run"
-ABOUT = f"""Written by `make distros ARGS=--record`. Each system is bootstrapped from its own archive and gets make,
-git, certificates, a user and a clone. Each part begins in a fresh system; a step that fails ends its part. A step called
-'{NOT_RUN}' was not tried, or its part had ended before. The commands are README.md's, word by word. No warning of the
-compiler, CMake or Python is let pass. The times are no measurements: others used the machine, and a cache had some of
-the compiled files."""
+ABOUT = f"""Written by `make distros ARGS=--record`. Each system is bootstrapped from its own archive and gets
+make, git, certificates, a user and a clone. Each part begins in a fresh system; a step that fails ends its
+part. A step called '{NOT_RUN}' was not tried, or its part had ended before. The commands are README.md's, word
+by word. No warning of the compiler, CMake or Python is let pass. The times are no measurements: others used the
+machine, and a cache had some of the compiled files."""
 
 
 @dataclass
