@@ -98,7 +98,7 @@ def measure(task: tuple[Load, int, int]) -> list[Timed]:
     """One load, in a process of its own: a ratchet and a full rekey by turns."""
     load, runs, seed = task
     generator = random.Random(seed)
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         vehicle = stack.enter_context(network["drone"].call(application_socket))
         ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
 def measure(task: tuple[Form, float, float, int]) -> Figures:
     """One run, in a process of its own: form, messages a second, seconds, seed."""
     form, load, seconds, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         vehicle = stack.enter_context(network["drone"].call(application_socket))
         ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 def measure(task: tuple[str, int]) -> Figures:
     """One run, in a process of its own: form, seed."""
     form, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed, link="userspace") as network, ExitStack() as stack:
+    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         assert network.joint is not None
         stack.callback(End({**gcs_config(keys), **FORMS[form]}, network["gcs"].descriptor).close)
         config = {**drone_config(keys, air.GCS), "rekey_interval_s": 0.0, **FORMS[form]}
