@@ -87,7 +87,7 @@ def test_nothing_is_left_over(number: signal.Signals, tmp_path: Path) -> None:
     assert process.returncode != 0
     assert wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in children), 10)
     assert set(Path("/sys/class/net").iterdir()) == before
-    assert not list(Path("/run/netns").glob("*pqc*"))
+    assert not list(Path("/run/netns").glob(f"*{process.pid}*"))
     if number != signal.SIGKILL:
         assert "stopped" in output
         assert not list(tmp_path.iterdir())
