@@ -24,6 +24,8 @@ inline constexpr std::uint64_t kForcedRekeyPackets = std::uint64_t{1} << 28;
 inline constexpr std::size_t kDefaultMaxPayload = 1432;
 inline constexpr std::size_t kMaxDatagram = 65507;  // largest UDP payload over IPv4
 inline constexpr std::size_t kWindowBits = 1024;
+// Forged packets under one key: the bound of the AEADs (RFC 9001 section 6.6).
+inline constexpr std::uint64_t kFailedTagsMost = std::uint64_t{1} << 36;
 inline constexpr std::size_t kWindowBitsMin = 64;
 inline constexpr std::size_t kWindowBitsMax = 8192;
 
@@ -142,7 +144,7 @@ inline constexpr unsigned kPathWatchUnanswered = 3;
 inline constexpr seconds kPathUnheard{3}, kPathHeardLately{1};
 inline constexpr seconds kPathJoinAfter{1};  // since the last one joined: the next one need not wait for a slot's end
 inline constexpr milliseconds kPathSlotLeast{25}, kPathSlotMost{75};
-inline constexpr std::size_t kPathsPerSlot = 4;
+inline constexpr std::size_t kPathsPerSlot = 8;
 inline constexpr std::size_t kUnvalidatedFactor = 3;  // bytes to an address for each byte from it
 
 // Section 14: ground stations.

@@ -338,6 +338,7 @@ class AddressWorld {
         });
   }
   void give_ticket(const SockAddr& where) {
+    ticketed_.insert(where.ip16());
     const auto grant = restart_key_->make_return("uav1", where.ip16(), 60'000);
     ticket_.emplace(ReturnTicket{return_proof_prefix(grant.serial, grant.address_tag), grant.return_key.clone()});
   }
@@ -505,6 +506,7 @@ class AddressWorld {
   Secret<kRestartKeySize> restart_secret_;
   std::optional<RestartKey> restart_key_;
   std::optional<ReturnTicket> ticket_;
+  std::set<ByteArray<16>> ticketed_;  // whose proofs there are
   SockAddr home_ = address(1, kHome);
   std::optional<Client> client_;
   Session drone_{true, kTimers, 1024};

@@ -293,5 +293,25 @@ TEST(LinkEstimator, FiguresThatDoNotFitSaturate) {
   EXPECT_EQ(link.report(kStart + 1).packets_per_s_milli, 0xffffffffu);
 }
 
+TEST(LinkEstimator, WhatWasNeverSentHereIsNotLost) {
+  LinkEstimator estimator;
+  std::uint64_t now = 10 * kS, sequence = 0;
+  for (int i = 0; i < 100; ++i, now += 20 * kMs) {
+    estimator.on_packet(now, 1, sequence);
+    sequence += i % 2 == 0 ? 2 : 1;  // every third number went elsewhere
+  }
+  EXPECT_GT(estimator.report(now).loss_ppm, 300'000u);
+  estimator.on_aside(1);  // one of those that came was such a one
+  estimator.on_aside_told(now, 2, 50);
+  EXPECT_GT(estimator.report(now).loss_ppm, 300'000u) << "of another key";
+  estimator.on_aside_told(now, 1, 40);
+  estimator.on_aside_told(now, 1, 40);
+  EXPECT_NEAR(estimator.report(now).loss_ppm, 11e6 / 111, 1000) << "50 less 39, once";
+  estimator.on_aside_told(now, 1, 51);
+  EXPECT_EQ(estimator.report(now).loss_ppm, 0u);
+  estimator.on_aside_told(now, 1, 1'000'000);
+  EXPECT_EQ(estimator.report(now).loss_ppm, 0u);
+}
+
 }  // namespace
 }  // namespace pqcmav

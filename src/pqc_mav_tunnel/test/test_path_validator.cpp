@@ -219,7 +219,7 @@ TEST_F(Paths, CopiesAndChallengesStayWithinThreeTimesWhatCame) {
   EXPECT_EQ(to(pass(499 * kMs), x), 1) << "the one that was kept room for";
 }
 
-TEST_F(Paths, FurtherNewAddressesWaitForASlotsEndAndFourOfThemJoin) {
+TEST_F(Paths, FurtherNewAddressesWaitForASlotsEndAndEightOfThemJoin) {
   std::map<std::uint16_t, int> taken;
   for (unsigned run = 0; run < 300; ++run) {
     std::mt19937 random(run);
@@ -228,15 +228,31 @@ TEST_F(Paths, FurtherNewAddressesWaitForASlotsEndAndFourOfThemJoin) {
     }};
     each.reset(Addresses{y}, 0);
     each.on_packet(x, 100, 2 * kSecond, kPto);
-    for (std::uint16_t port = 100; port < 108; ++port) each.on_packet(address(port), 100, 2 * kSecond, kPto);
+    for (std::uint16_t port = 100; port < 116; ++port) each.on_packet(address(port), 100, 2 * kSecond, kPto);
     Challenges challenges;
     for (auto at = 2 * kSecond; at <= 2 * kSecond + 75 * kMs; at += kMs)
       while (const auto challenge = each.poll(at)) challenges.push_back(*challenge);
     ASSERT_EQ(to(challenges, x), 1) << "at once";
-    ASSERT_EQ(challenges.size(), 5u);
-    for (std::size_t i = 1; i < 5; ++i) ++taken[challenges[i].to.port()];
+    ASSERT_EQ(challenges.size(), 1 + kPathsPerSlot);
+    for (std::size_t i = 1; i < challenges.size(); ++i) ++taken[challenges[i].to.port()];
   }
-  for (std::uint16_t port = 100; port < 108; ++port) EXPECT_NEAR(taken[port], 150, 45) << port;
+  for (std::uint16_t port = 100; port < 116; ++port) EXPECT_NEAR(taken[port], 150, 45) << port;
+}
+
+TEST_F(Paths, NoneIsPushedOutBeforeItsAnswerCanBeHere) {
+  packet(x, 100);
+  ASSERT_EQ(to(poll(), x), 1);
+  const auto asked = now;
+  std::uint16_t port = 1000;
+  Challenges all;
+  for (; now < asked + kPto; now += kMs) {
+    for (int i = 0; i < 5; ++i) packet(address(++port), 100);
+    for (const auto& each : poll()) all.push_back(each);
+  }
+  // x is one of 16, and has had a time-out's worth of time only now.
+  EXPECT_LE(all.size(), 15 * kPathChallenges);
+  EXPECT_FALSE(others(1).empty());
+  EXPECT_EQ(others(1).front(), x);
 }
 
 TEST_F(Paths, TheDroneGetsItsTurnAmongForgedSources) {

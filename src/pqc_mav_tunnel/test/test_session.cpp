@@ -488,5 +488,30 @@ TEST_F(SessionTest, WithoutASessionTheGcsMaySendBeforeTheKeysAreConfirmedForHalf
   EXPECT_FALSE(early()) << "a rekey waits for the drone's packet";
 }
 
+/// 2^36 in the engine (kFailedTagsMost), some here.
+TEST(Session, EndsWhereForgeriesCouldBeginToSucceed) {
+  test::KeySource source(1);
+  auto pair = source.make(0);
+  Session drone(true, kTimers, 64), gcs(false, kTimers, 64, 5);
+  drone.install(std::move(pair.drone), 1);
+  gcs.install(std::move(pair.gcs), 1);
+  const auto first = *test::seal(drone, 1, 1);
+  ASSERT_FALSE(test::open(gcs, first, 1).opened.drop);
+  const auto forged = [](Bytes packet) {
+    packet.back() ^= 1;
+    return packet;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(test::open(gcs, forged(*test::seal(drone, 2, 1)), 1).opened.drop, Drop::auth_fail);
+  auto repeat = forged(first);  // what is tried as a repeat is tried, too
+  EXPECT_FALSE(gcs.is_repeat(*parse_header(repeat), repeat, kHeaderSize));
+  EXPECT_FALSE(gcs.tick(2));
+  EXPECT_FALSE(test::open(gcs, *test::seal(drone, 3, 1), 2).opened.drop);
+  EXPECT_EQ(test::open(gcs, forged(*test::seal(drone, 4, 1)), 2).opened.drop, Drop::auth_fail);
+  EXPECT_EQ(test::open(gcs, *test::seal(drone, 5, 1), 2).opened.drop, Drop::auth_fail) << "nothing is tried any more";
+  EXPECT_TRUE(gcs.tick(3));
+  EXPECT_FALSE(gcs.can_send());
+  EXPECT_EQ(kFailedTagsMost, std::uint64_t{1} << 36);
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -181,6 +181,15 @@ class PathChallenge:
 
 
 @dataclass(frozen=True)
+class Aside:
+    """How many packets under the key of this frame were PathChallenges; gcs to drone."""
+
+    TYPE: ClassVar[int] = 41
+    FORM: ClassVar[struct.Struct] = struct.Struct("!Q")
+    count: int
+
+
+@dataclass(frozen=True)
 class PathResponse:
     """The answer to a PathChallenge, over the path it came by."""
 
@@ -265,6 +274,7 @@ FixedTlv = (
     | Restart
     | Seen
     | PathChallenge
+    | Aside
     | PathResponse
     | Role
     | Term
@@ -284,6 +294,7 @@ FIXED: tuple[type[FixedTlv], ...] = (
     Restart,
     Seen,
     PathChallenge,
+    Aside,
     PathResponse,
     Role,
     Term,

@@ -22,6 +22,7 @@ any_tlv = st.one_of(
     st.builds(control.Return, u32s, st.binary(min_size=8, max_size=8), st.binary(min_size=32, max_size=32)),
     st.builds(control.Restart, st.binary(min_size=16, max_size=16)),
     st.builds(control.PathChallenge, st.binary(min_size=8, max_size=8)),
+    st.builds(control.Aside, u64s),
     st.builds(control.PathResponse, st.binary(min_size=8, max_size=8)),
     st.builds(control.Role, st.sampled_from([control.Role.ACTIVE, control.Role.STANDBY]), u32s),
     st.builds(control.Term, u32s),

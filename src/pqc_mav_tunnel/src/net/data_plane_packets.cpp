@@ -229,6 +229,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (opened.skipped != 0) [[unlikely]]
     link->counters.window_skipped.add(opened.skipped);
   if (opened.current) count_arrival(link->estimator.on_packet(now, key_of(header.session_id), header.sequence));
+  if (opened.switched) link->aside = 0;
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
     if (opened.switched && !link->pending_peers.empty()) {
@@ -292,6 +293,7 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     std::array<std::uint8_t, 16> tlvs{};
     const auto used = append_control(tlvs, 0, PathChallenge{challenge->value});
     send_control_to(link, &challenge->to, ByteView(tlvs).first(*used), now);
+    ++link.aside;
   }
   if (link.booked_revision == link.paths->revision()) return;
   link.booked_revision = link.paths->revision();

@@ -37,7 +37,8 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (config_.role == Role::gcs && current) on_role(link, index, *told, now);
       acknowledge(link, control, now);
     } else if (const auto* known = std::get_if<TermTold>(&control)) {
-      if (current && hooks_.term_told) hooks_.term_told(known->term);
+      // The active station alone may lift the drone's term: a captured standby would leave the others below it.
+      if (current && index == 0 && hooks_.term_told) hooks_.term_told(known->term);
       acknowledge(link, control, now);
     } else if (const auto* request = std::get_if<RekeyRequest>(&control)) {
       auto asked = *request;
@@ -52,7 +53,10 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* part = std::get_if<HandshakePart>(&control)) {
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
+    } else if (const auto* aside = std::get_if<Aside>(&control)) {
+      if (current) link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
+      if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
       if (config_.role == Role::drone && came_by_the_route(link)) {
         std::array<std::uint8_t, 16> tlvs{};
         const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
@@ -181,6 +185,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
     if (link.report_due(drone, silent, now)) {
       used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
+      if (link.aside > 0) used = append_control(tlvs, used, Aside{link.aside}).value_or(used);
       if (link.pace.seldom() && !silent) used = append_probe(link, tlvs, used, now);
     }
   } else if (now >= link.next_probe_ns) {

@@ -101,6 +101,7 @@ struct Link {
   // Data thread only.
   Session session;
   LinkEstimator estimator;
+  std::uint64_t aside = 0;  // gcs: challenges under the current key, each of which went to one address alone
   ProbeTracker probes;
   Announcements announcements;
   Bundler bundler{0, 0};

@@ -65,10 +65,10 @@ void PathValidator::join(const SockAddr& from, std::size_t size, std::uint64_t n
   joined_ = now;
   const auto waiting = entries_.size() - living();
   if (waiting >= kPathsWaiting) {
-    // One that has not answered makes room, whichever.
-    std::size_t unanswered = 0, victim = entries_.size();
+    // One makes room that had a time-out's worth of time for its answer, whichever.
+    std::size_t late = 0, victim = entries_.size();
     for (std::size_t i = 0; i < entries_.size(); ++i)
-      if (!entries_[i].answered && random_below(++unanswered) == 0) victim = i;
+      if (!entries_[i].answered && now >= entries_[i].joined + pto_ && random_below(++late) == 0) victim = i;
     if (victim == entries_.size()) return;
     erase(victim);
   }
@@ -77,7 +77,7 @@ void PathValidator::join(const SockAddr& from, std::size_t size, std::uint64_t n
   Entry entry;
   entry.address = from;
   entry.credit = credit_for(size);
-  entry.heard = entry.next = now;
+  entry.heard = entry.next = entry.joined = now;
   entry.last_wait = pto_;
   entry.interval = (span - pto_) / (kPathChallenges - 1);
   entries_.reserve(kEntriesMost);
@@ -123,8 +123,11 @@ std::optional<PathValidator::Challenge> PathValidator::poll(std::uint64_t now) {
     const auto kept = std::span(slot_kept_).first(std::min<std::size_t>(slot_heard_, kPathsPerSlot));
     slot_end_ = kNever;
     slot_heard_ = 0;
-    for (const auto& each : kept)
+    const auto first = random_below(kept.size());  // not all may find a place
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const auto& each = kept[(first + i) % kept.size()];
       if (std::ranges::find(entries_, each.from, &Entry::address) == entries_.end()) join(each.from, each.size, now);
+    }
   }
   for (std::size_t i = 0; i < entries_.size();) {
     if (now < entries_[i].next) {

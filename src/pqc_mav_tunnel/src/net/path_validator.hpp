@@ -72,6 +72,7 @@ class PathValidator {
     bool living = false;          // answered, and one of those who get everything; these come first, the oldest first
     std::int64_t credit = 0;      // bytes, headers included, that may still go there while it does not live
     std::uint64_t heard = 0;      // the last packet from there, ns
+    std::uint64_t joined = 0;     // ns
     std::uint64_t next = kNever;  // its next challenge, or its end
     std::uint64_t interval = 0, last_wait = 0;
     unsigned rounds = 0;      // challenges that were due before it answered

@@ -27,6 +27,7 @@ enum class Tlv : std::uint8_t {
   role = 38,
   term = 39,
   got = 40,
+  aside = 41,
   pin = 42
 };
 
@@ -147,6 +148,11 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
     case Tlv::seen: {
       Seen item{};
       fields.be(item.highest);
+      return keep(item);
+    }
+    case Tlv::aside: {
+      Aside item{};
+      fields.be(item.count);
       return keep(item);
     }
     case Tlv::path_challenge: {
@@ -271,6 +277,7 @@ struct WriteValue {
   }
   Tlv operator()(const RestartToken& item) const noexcept { return to.bytes(item.token), Tlv::restart_token; }
   Tlv operator()(const Seen& item) const noexcept { return to.be(item.highest), Tlv::seen; }
+  Tlv operator()(const Aside& item) const noexcept { return to.be(item.count), Tlv::aside; }
   Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
   Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
   Tlv operator()(const RoleTold& item) const noexcept {

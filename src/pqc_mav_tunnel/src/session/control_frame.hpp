@@ -65,6 +65,11 @@ struct Seen {
 struct PathChallenge {
   ByteArray<8> random;
 };
+/// gcs: so many packets under the key that carries this frame were PATH_CHALLENGEs. One that went elsewhere than to the
+/// drone is not lost.
+struct Aside {
+  std::uint64_t count;
+};
 struct PathResponse {
   ByteArray<8> random;  // the challenge's
 };
@@ -90,7 +95,8 @@ struct Pin {
 };
 using Control =
     std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult, HandshakePart,
-                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin>;
+                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin,
+                 Aside>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

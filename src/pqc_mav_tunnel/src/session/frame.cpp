@@ -71,11 +71,13 @@ void SendKey::peer_has_seen(std::uint64_t sequence) noexcept {
 void SendKey::skip_to(std::uint64_t sequence) noexcept { next_ = std::max(next_, std::min(sequence, kSequenceLimit)); }
 
 ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch,
-                       std::span<const std::uint8_t, 32> key, std::size_t window_bits, bool bundles)
+                       std::span<const std::uint8_t, 32> key, std::size_t window_bits, bool bundles,
+                       std::uint64_t failed_tags_most)
     : id_(id),
       epoch_(epoch),
       ids_(suite.wire_ids()),
       bundles_(bundles),
+      failed_tags_most_(failed_tags_most),
       window_(window_bits),
       aead_(make_aead(suite.aead->id, key)) {}
 
@@ -83,18 +85,22 @@ Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
   return {compact.type, ids_, id_, full_sequence(compact.sequence, window_.next_expected()), epoch_};
 }
 
-Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
+Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::size_t head) noexcept {
+  if (spent()) return Aead::Open::bad_tag;
   ByteArray<kHeaderSize> longer;
   ByteView authenticated = packet.first(head);
   if (head != kHeaderSize) {
     write_header(header, longer);
     authenticated = longer;
   }
-  return aead_->open(epoch_, header.sequence, authenticated, packet.subspan(head, packet.size() - head - kTagSize),
-                     packet.last<kTagSize>());
+  const auto opened =
+      aead_->open(epoch_, header.sequence, authenticated, packet.subspan(head, packet.size() - head - kTagSize),
+                  packet.last<kTagSize>());
+  if (opened == Aead::Open::bad_tag) ++failed_tags_;
+  return opened;
 }
 
-bool ReceiveKey::is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
+bool ReceiveKey::is_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept {
   return packet.size() >= head + kTagSize && header.ids == ids_ &&
          window_.check(header.sequence) == ReplayWindow::Verdict::replay &&
          decrypt(header, packet, head) == Aead::Open::ok;

@@ -89,7 +89,8 @@ struct CompactHeader;
 class ReceiveKey {
  public:
   ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-             std::size_t window_bits = kWindowBits, bool bundles = false);
+             std::size_t window_bits = kWindowBits, bool bundles = false,
+             std::uint64_t failed_tags_most = kFailedTagsMost);
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
@@ -103,20 +104,23 @@ class ReceiveKey {
   /// After open() said replay: is it the packet that came before, and not another under its number? Changes `packet`, and
   /// nothing else.
   [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet,
-                               std::size_t head = kHeaderSize) const noexcept;
+                               std::size_t head = kHeaderSize) noexcept;
   /// The long header that a compact one for this key stands for, by what was verified so far.
   [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
+  /// So many tags failed that a forgery may succeed: nothing opens any more.
+  [[nodiscard]] bool spent() const noexcept { return failed_tags_ >= failed_tags_most_; }
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] std::uint64_t next_expected() const noexcept { return window_.next_expected(); }
 
  private:
-  [[nodiscard]] Aead::Open decrypt(const Header& header, MutableBytes packet, std::size_t head) const noexcept;
+  [[nodiscard]] Aead::Open decrypt(const Header& header, MutableBytes packet, std::size_t head) noexcept;
 
   SessionId id_;
   std::uint8_t epoch_;
   ByteArray<4> ids_;
   bool bundles_;
+  std::uint64_t failed_tags_ = 0, failed_tags_most_;
   ReplayWindow window_;
   std::unique_ptr<Aead> aead_;
 };

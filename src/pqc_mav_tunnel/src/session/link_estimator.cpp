@@ -104,6 +104,29 @@ LinkEstimator::Arrival LinkEstimator::on_packet(std::uint64_t now_ns, std::uint6
   return arrival;
 }
 
+void LinkEstimator::on_aside(std::uint64_t key_tag) noexcept {
+  for (auto& key : keys_)
+    if (key.number != 0 && key.tag == key_tag) ++key.aside_heard;
+}
+
+/// What is missing of the newest slots goes first: the peer tells each second.
+void LinkEstimator::on_aside_told(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t count) noexcept {
+  now_ns = std::max(now_ns, last_arrival_ns_);
+  for (auto& key : keys_) {
+    if (key.number == 0 || key.tag != key_tag || count <= key.aside_heard + key.aside_forgiven) continue;
+    auto left = count - key.aside_heard - key.aside_forgiven;
+    key.aside_forgiven += left;
+    const auto index = now_ns / kSlotNs;
+    for (std::uint64_t back = 0; back < std::min<std::uint64_t>(kSlots, index + 1) && left > 0; ++back) {
+      auto& slot = slots_[(index - back) % kSlots];
+      if (!live(slot, now_ns) || slot.index != index - back) continue;
+      const auto taken = std::min(left, slot.missing);
+      slot.missing -= taken;
+      left -= taken;
+    }
+  }
+}
+
 bool LinkEstimator::lately(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) const noexcept {
   now_ns = std::max(now_ns, last_arrival_ns_);
   const auto index = now_ns / kSlotNs;
@@ -127,7 +150,7 @@ LinkEstimator::Arrival LinkEstimator::on_sequence(Slot& slot, std::uint64_t now_
     k = 1 - newest_key_;
     if (keys_[k].number == 0 || keys_[k].tag != key_tag) {  // a new key takes the place of the older of the two
       if (++last_number_ == 0) ++last_number_;
-      keys_[k] = Key{key_tag, sequence, sequence, last_number_};
+      keys_[k] = Key{key_tag, sequence, sequence, last_number_, 0, 0};
       newest_key_ = k;
       slot.ranges[k] = Range{sequence, sequence};
       slot.range_keys[k] = last_number_;

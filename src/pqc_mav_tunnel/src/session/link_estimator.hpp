@@ -35,6 +35,10 @@ class LinkEstimator {
   /// One genuine packet. `key_tag` tells keys apart (any number that changes with session or epoch). A sequence must
   /// not be given twice.
   Arrival on_packet(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
+  /// A packet came that the peer sent to this address alone; and the peer says that there were so many. Those that went to
+  /// other addresses were never due here.
+  void on_aside(std::uint64_t key_tag) noexcept;
+  void on_aside_told(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t count) noexcept;
   /// Whether a sequence that came before is one of the last 100-200 ms: what comes twice by then was doubled by the
   /// network, or somebody repeats at once what he hears.
   [[nodiscard]] bool lately(std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) const noexcept;
@@ -71,6 +75,7 @@ class LinkEstimator {
   struct Key {
     std::uint64_t tag, lowest, highest;
     std::uint32_t number;  // of each new one another; 0: none
+    std::uint64_t aside_heard, aside_forgiven;
   };
 
   Slot& slot_at(std::uint64_t now_ns) noexcept;

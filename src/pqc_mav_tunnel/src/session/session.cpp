@@ -9,8 +9,8 @@
 
 namespace pqcmav {
 
-Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
-    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits) {}
+Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits, std::uint64_t failed_tags_most)
+    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits), failed_tags_most_(failed_tags_most) {}
 
 Session::Slot& Session::free_slot() noexcept {
   for (auto& slot : slots_)
@@ -55,7 +55,8 @@ void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
   const bool compact = (keys.features & features::kCompact) != 0, bundles = (keys.features & features::kBundles) != 0;
-  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles);
+  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles,
+                         failed_tags_most_);
   SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view(),
                    compact ? std::optional(keys.peer_index) : std::nullopt);
   const Info info{keys.suite, keys.hybrid,   keys.drone_signed, keys.session_id,  keys.epoch,
@@ -145,8 +146,8 @@ Session::Opened Session::open(const Header& header, MutableBytes packet, std::ui
   return out;
 }
 
-bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept {
-  return std::ranges::any_of(slots_, [&](const Slot& slot) {
+bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept {
+  return std::ranges::any_of(slots_, [&](Slot& slot) {
     return slot.key && slot.use == Use::current && slot.key->session_id() == header.session_id &&
            slot.key->epoch() == header.epoch && slot.key->is_repeat(header, packet, head);
   });
@@ -154,7 +155,9 @@ bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t h
 
 bool Session::tick(std::uint64_t now) noexcept {
   bool changed = false;
-  if (current_ && silence(now) >= timers_.limit) {
+  const bool spent = std::ranges::any_of(
+      slots_, [](const Slot& slot) { return slot.key && slot.use == Use::current && slot.key->spent(); });
+  if (current_ && (spent || silence(now) >= timers_.limit)) {
     drop_current(now);
     changed = true;
   }

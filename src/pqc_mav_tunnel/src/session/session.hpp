@@ -44,7 +44,8 @@ class Session {
     std::uint64_t behind = 0, skipped = 0;  // see ReceiveKey::Opened
   };
 
-  Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits);
+  Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits,
+          std::uint64_t failed_tags_most = kFailedTagsMost);
 
   /// New keys from a handshake. One thread only, as every method. For `turn_ns`, a round trip of the link with what waits
   /// in its queues, a drone cannot hear anything under them: packets under the keys before count as hearing the gcs.
@@ -62,7 +63,7 @@ class Session {
   /// See ReceiveKey::open.
   Opened open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head = kHeaderSize) noexcept;
   /// See ReceiveKey::is_repeat; under the newest key in use.
-  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet, std::size_t head) const noexcept;
+  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept;
   /// The long header that a compact one stands for; nullopt when its index is not held.
   [[nodiscard]] std::optional<Header> header_of(const CompactHeader& compact) const noexcept;
   /// What the peer says that it has seen of the packets under the current key.
@@ -73,7 +74,7 @@ class Session {
   [[nodiscard]] std::optional<std::uint64_t> seen() const noexcept;
   /// What a packet that is sealed now has besides its payload.
   [[nodiscard]] std::size_t overhead() const noexcept { return send_ ? send_->overhead() : kOverhead; }
-  /// Wipes what is due. True when the set of receive keys changed.
+  /// Wipes what is due, and ends a session under whose key too many tags failed. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
   /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they
   /// come from a later handshake.
@@ -129,6 +130,7 @@ class Session {
   bool drone_side_;
   SessionTimers timers_;
   std::size_t window_bits_;
+  std::uint64_t failed_tags_most_;
   std::array<Slot, kSlots> slots_;
   std::optional<SendKey> send_, pending_send_;
   Secret<32> chain_, pending_chain_;
