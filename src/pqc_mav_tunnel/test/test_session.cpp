@@ -501,7 +501,8 @@ TEST(Session, EndsWhereForgeriesCouldBeginToSucceed) {
     packet.back() ^= 1;
     return packet;
   };
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(test::open(gcs, forged(*test::seal(drone, 2, 1)), 1).opened.drop, Drop::auth_fail);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(test::open(gcs, forged(*test::seal(drone, 2, 1)), 1).opened.drop, Drop::auth_fail);
   auto repeat = forged(first);  // what is tried as a repeat is tried, too
   EXPECT_FALSE(gcs.is_repeat(*parse_header(repeat), repeat, kHeaderSize));
   EXPECT_FALSE(gcs.tick(2));

@@ -54,7 +54,8 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
     } else if (const auto* aside = std::get_if<Aside>(&control)) {
-      if (current) link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
+      if (current)
+        link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
       if (config_.role == Role::drone && came_by_the_route(link)) {

@@ -95,8 +95,7 @@ struct Pin {
 };
 using Control =
     std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult, HandshakePart,
-                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin,
-                 Aside>;
+                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin, Aside>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

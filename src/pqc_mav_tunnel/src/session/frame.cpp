@@ -93,9 +93,8 @@ Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::s
     write_header(header, longer);
     authenticated = longer;
   }
-  const auto opened =
-      aead_->open(epoch_, header.sequence, authenticated, packet.subspan(head, packet.size() - head - kTagSize),
-                  packet.last<kTagSize>());
+  const auto opened = aead_->open(epoch_, header.sequence, authenticated,
+                                  packet.subspan(head, packet.size() - head - kTagSize), packet.last<kTagSize>());
   if (opened == Aead::Open::bad_tag) ++failed_tags_;
   return opened;
 }

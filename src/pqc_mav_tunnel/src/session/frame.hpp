@@ -103,8 +103,7 @@ class ReceiveKey {
   Opened open(const Header& header, MutableBytes packet, std::size_t head = kHeaderSize) noexcept;
   /// After open() said replay: is it the packet that came before, and not another under its number? Changes `packet`, and
   /// nothing else.
-  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet,
-                               std::size_t head = kHeaderSize) noexcept;
+  [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet, std::size_t head = kHeaderSize) noexcept;
   /// The long header that a compact one for this key stands for, by what was verified so far.
   [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
   /// So many tags failed that a forgery may succeed: nothing opens any more.
