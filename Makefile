@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz addresses cross arm64 deb release distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz coverage addresses cross arm64 deb release distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ sanitize:  ## Run the engine's tests under ASan+UBSan and TSan; look for times t
 fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
 	@tools/setup.sh
 	@tools/fuzz.sh
+
+coverage: setup  ## Which functions of the engine neither its C++ tests nor its fuzzers' corpora reach: one page
+	@tools/coverage.sh
 
 addresses:  ## Simulate 10,000 schedules of attacks on a drone's addresses; writes bench/results/addresses.md
 	@tools/setup.sh test
