@@ -2,6 +2,7 @@
 # Flags that make a defect harder to exploit and keep secrets from lingering, for everything the engine builds.
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
+include(CheckLinkerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)  # a program's addresses are drawn at each start
 
@@ -17,6 +18,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   check_cxx_compiler_flag(-fcf-protection PQCMAV_HAS_CF_PROTECTION)
   if(PQCMAV_HAS_CF_PROTECTION)
     add_compile_options(-fcf-protection)
+  endif()
+  # What is linked with the start-up files of a system that does not mark them is not marked either, unless the linker is
+  # told. They are no hindrance to a shadow stack; where jumps may go (IBT) they do not say, so that is said nowhere.
+  check_linker_flag(CXX LINKER:-z,shstk PQCMAV_HAS_SHADOW_STACK)
+  if(PQCMAV_HAS_CF_PROTECTION AND PQCMAV_HAS_SHADOW_STACK)
+    add_link_options(LINKER:-z,shstk)
   endif()
 endif()
 add_compile_definitions(_GLIBCXX_ASSERTIONS)

@@ -47,6 +47,12 @@ def test_the_program_moves_at_each_start() -> None:
 
 
 @pytest.mark.skipif(platform.machine() not in {"x86_64", "i686"}, reason="a feature of x86 processors")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.split(".")[0])
+def test_a_shadow_stack_is_allowed(file: Path) -> None:
+    assert re.search(r"x86 feature: .*SHSTK", elf(file))
+
+
+@pytest.mark.skipif(platform.machine() not in {"x86_64", "i686"}, reason="a feature of x86 processors")
 def test_the_engine_marks_where_jumps_may_go() -> None:
     """In the library: a program as a whole is marked only where the system's own start-up files are."""
     library = FILES[0].parent.parent / "lib" / "libpqcmav_engine.a"
