@@ -169,22 +169,33 @@ def timed(where: str, part: Part, step: str, action: Callable[[], object]) -> bo
     return True
 
 
+def archive_of(release: str) -> Path:
+    """Return where debian_base.sh puts a release."""
+    return Path(ROOT, f".deps/debian/{release}-{ARCHITECTURE}.tar")
+
+
 def bootstrap(result: Result) -> bool | None:
     """Make its archive of files; None if the release's archive cannot be reached."""
-    start = time.monotonic()
+    tar = archive_of(result.release)
+    start, before = time.monotonic(), tar.stat().st_mtime if tar.exists() else None
     code = subprocess.run([ROOT / "tools/debian_base.sh", ARCHITECTURE, result.release], check=False).returncode
     if code == NOT_REACHED:
         result.bootstrap, result.parts = "archive not reached", {}
         print(f"{RELEASES[result.release]}: its archive cannot be reached from here: not tried", flush=True)
         return None
-    result.bootstrap = "FAILED" if code else f"{time.monotonic() - start:.0f} s"
+    if code:
+        result.bootstrap = "FAILED"
+    elif tar.stat().st_mtime == before:
+        result.bootstrap = "made before"
+    else:
+        result.bootstrap = f"{time.monotonic() - start:.0f} s"
     return code == 0
 
 
 def try_part(result: Result, name: str, commit: str, keep: Callable[[], None]) -> bool:
     """All steps of a part in a fresh system; whether they held. What is known is kept after each: it takes hours."""
     release = result.release
-    tar = ROOT / f".deps/debian/{release}-{ARCHITECTURE}.tar"
+    tar = archive_of(release)
     folder = OUTPUT / f"{release}-{name}.root"
     user, place = USERS.get(name, USERS["plain"])
     remove(folder)
