@@ -13,11 +13,13 @@ class PatientActionClient(ActionClient):
     """Looks at an answer only once the question is noted.
 
     rclpy sends a request first and notes it afterwards. An executor in another thread may take the answer in between,
-    does not know it and drops it; the caller then waits indefinitely.
+    does not know it and drops it; the caller then waits indefinitely. rclpy 9 shows a client to the executor before it
+    has a lock; an executor that looks in between ends.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._asking = threading.RLock()
+        self._lock = threading.Lock()  # rclpy makes its own last of all
         super().__init__(*arguments, **named)
 
     def send_goal_async(self, *arguments: Any, **named: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An answer that comes before the question is noted, which rclpy 7.1 loses."""
+"""An answer that comes before the question is noted, which rclpy loses; a client that is looked at while it is made."""
 
 from __future__ import annotations
 
@@ -75,3 +75,17 @@ def test_no_answer_is_lost(node: Node) -> None:
     result = sent.result().get_result_async()
     until(result.done, "the result")
     assert result.result().result.ok
+
+
+def test_an_executor_may_look_at_a_client_that_is_being_made(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+    add = node.add_waitable
+
+    def add_and_look(waitable: Any) -> None:
+        add(waitable)
+        looks.append(waitable.get_num_entities())
+
+    monkeypatch.setattr(node, "add_waitable", add_and_look)
+    client = PatientActionClient(node, Rekey, "another")
+    assert len(looks) == 1
+    client.destroy()
