@@ -190,6 +190,16 @@ TEST_F(Paths, FourLiveAndAFifthGetsWhatItsCreditAllowsUntilOneGoes) {
   EXPECT_EQ(living(), (Addresses{y, address(100), address(102), address(103)}));
 }
 
+// Found by docs/model/paths.pml.in: three addresses of an attacker live beside the drone's, which moves as he falls silent.
+TEST_F(Paths, FourThatFallSilentTogetherMakeRoomForOneThatAnswers) {
+  const auto w = address(4), moved = address(5);
+  begin({y, x, z, w});
+  pass(5 * kSecond, {y, x, z, w}, {y, x, z, w});
+  ASSERT_EQ(living().size(), 4U);
+  pass(5 * kSecond, {moved}, {moved});
+  EXPECT_EQ(living(), Addresses{moved});
+}
+
 TEST_F(Paths, WrongAndRepeatedAnswersProveNothing) {
   packet(x);
   const auto challenges = pass(600 * kMs);

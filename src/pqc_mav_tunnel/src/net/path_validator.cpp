@@ -179,9 +179,10 @@ PathValidator::Challenge PathValidator::challenge(Entry& entry) {
   return {entry.address, entry.sent[at]};
 }
 
+/// One that waits for a place counts, too: or four that fell silent together would keep the drone's new address out.
 bool PathValidator::another_is_heard(const Entry& entry, std::uint64_t now) const noexcept {
   return std::ranges::any_of(entries_, [&](const Entry& each) {
-    return &each != &entry && each.living && now - each.heard < to_ns(kPathHeardLately);
+    return &each != &entry && each.answered && now - each.heard < to_ns(kPathHeardLately);
   });
 }
 
