@@ -102,7 +102,7 @@ images:  ## Build container images without a registry and fly the demo in contai
 	@tools/setup.sh
 	@tools/images.sh
 
-verify-model:  ## Check the symbolic models of the protocol (needs verifpal and ProVerif; ALLOW_MISSING=1 passes without)
+verify-model:  ## Check the models of the protocol, write bench/results/model.md (needs ProVerif and Spin; ALLOW_MISSING=1 passes without)
 	@ALLOW_MISSING="$(ALLOW_MISSING)" PROVERIF_SOURCE="$(PROVERIF_SOURCE)" tools/verify_model.sh
 
 clean:  ## Remove everything built here (.venv, .deps, build, install)

@@ -6,20 +6,24 @@ from __future__ import annotations
 import re
 
 import pytest
-from model_variants import MODEL, PROVEN, VARIANTS, TemplateError, Variant, file_name, model, models
+from model_variants import MODEL, VARIANTS, TemplateError, Variant, file_name, model, models, page, variants
+
+BY_NAME = {each.name: each for each in VARIANTS}
 
 
 def variant(*flags: str) -> Variant:
-    return Variant("some", "Some variant.", frozenset(flags))
+    return Variant("some", "Some variant.", frozenset(flags), "0", "some.pv.in")
 
 
 def test_there_is_one_model_per_variant() -> None:
     assert list(models()) == [file_name(each) for each in VARIANTS]
-    assert {name.rpartition(".")[2] for name in models()} == {"vp", "pv"}
+    assert {name.rpartition(".")[2] for name in models()} == {"pv", "pml"}
 
 
 def test_every_template_is_used() -> None:
-    assert {each.template for each in VARIANTS} == {path.name for path in MODEL.glob("*.in")}
+    texts = {path.name: path.read_text() for path in MODEL.glob("*.in")}
+    included = {line.removeprefix("//+ ") for text in texts.values() for line in text.splitlines() if "//+ " in line}
+    assert {each.template for each in VARIANTS} | included == set(texts)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +32,13 @@ def test_every_template_is_used() -> None:
 )
 def test_a_line_is_kept_when_all_its_conditions_hold(flags: tuple[str, ...], kept: str) -> None:
     template = "always\na //? a\nnot_a //? !a\na_and_b  //? a b\n"
-    lines = [line for line in model(template, variant(*flags)).splitlines() if not line.startswith("//")]
+    lines = [line for line in model(template, variant(*flags)).splitlines() if not line.startswith("(*")]
     assert ",".join(lines) == kept
+
+
+def test_an_included_file_has_conditions_too() -> None:
+    text = model("//+ part\nlast\n", variant("a"), {"part": "one //? a\ntwo //? !a\n"})
+    assert text.splitlines()[-2:] == ["one", "last"]
 
 
 def test_a_flag_nobody_asks_for_is_refused() -> None:
@@ -37,11 +46,40 @@ def test_a_flag_nobody_asks_for_is_refused() -> None:
         model("always\n", variant("misspelt"))
 
 
+def test_a_situation_without_an_outcome_for_each_query_is_refused() -> None:
+    with pytest.raises(TemplateError, match="some"):
+        variants("== some.pv.in | one | two\nsome | | 0 | Some situation.\n")
+
+
 @pytest.mark.parametrize("each", VARIANTS, ids=lambda each: each.name)
 def test_expectation_names_every_query(each: Variant) -> None:
-    text = model((MODEL / each.template).read_text(), each)
-    if each.template == PROVEN:
-        assert len(each.expect) == len(re.findall(r"^query ", text, re.MULTILINE))
+    text = models()[file_name(each)]
+    if each.template.endswith(".pml.in"):
+        assert len(each.expect) == len(re.findall(r"^ *claim\([0-9]", text, re.MULTILINE))
         return
-    queries = re.findall(r"^\t([a-z]+)\? ", text.partition("queries[")[2], re.MULTILINE)
-    assert re.findall(r"([a-z])[01]", each.expect) == [query[0] for query in queries]
+    queries = text.partition("\nquery ")[2].partition("\n\n")[0].replace("==>\n", "==>").splitlines()[1:]
+    assert len(each.expect) == len(queries)
+
+
+@pytest.mark.parametrize("each", [each for each in VARIANTS if each.spoils], ids=lambda each: each.name)
+def test_a_spoiled_model_does_worse_than_the_one_it_spoils(each: Variant) -> None:
+    whole = BY_NAME[each.spoils]
+    assert whole.queries == each.queries
+    assert not whole.spoils
+    pairs = list(zip(whole.expect, each.expect, strict=True))
+    assert ("0", "1") in pairs
+    assert ("1", "0") not in pairs
+
+
+def test_what_has_to_be_reached_is_expected_to_be() -> None:
+    for each in VARIANTS:
+        reached = [code for code, query in zip(each.expect, each.queries, strict=True) if query.startswith("[")]
+        assert set(reached) <= {"1"}, each.name
+
+
+def test_page_has_a_row_per_result_and_no_column_for_what_is_only_reached() -> None:
+    rows = page("hybrid.pv\t00000011\t0.8\npsk_stolen.pv\t01011011\t2.6\n").splitlines()
+    assert "| model | situation | telemetry secret | command secret |" in rows[2]
+    assert rows[4].endswith("| holds | holds | holds | holds | holds | holds | 0.8 |")
+    assert rows[5].count("**attack**") == 3
+    assert rows[-1] == "2 models, 3 s of processor time."
