@@ -32,7 +32,8 @@ readonly HARDENING=(
   "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3|-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"  # the first of these
 )
 readonly LINKING="-Wl,-z,relro,-z,now"
-readonly NO_PATHS=-ffile-prefix-map  # GCC >= 8, clang >= 10: built in whatever folder, it has the same bytes
+# Built in whatever folder, it has the same bytes (GCC >= 8, clang >= 10). A compiler cache may have made paths relative.
+readonly NO_PATHS="\"-ffile-prefix-map=@=.\" -ffile-prefix-map=..=."
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
@@ -145,7 +146,7 @@ build() {
   # CMAKE_PREFIX_PATH of a caller could bring in another liboqs or OpenSSL by accident.
   env -u CMAKE_PREFIX_PATH cmake -G "$generator" -S "$source" -B "$work/build" -Wno-dev \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${OPTIONS[@]}" "${demo[@]}" \
-    -DCMAKE_C_FLAGS="$(hardening "$cc")'$NO_PATHS=$work=.'" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
+    -DCMAKE_C_FLAGS="$(hardening "$cc")${NO_PATHS/@/"$work"}" -DCMAKE_SHARED_LINKER_FLAGS="$LINKING" \
     -DOQS_MINIMAL_BUILD="$(algorithms)" "${extra[@]}"
   cmake --build "$work/build" --parallel "$jobs"
   cmake --install "$work/build" >/dev/null
