@@ -45,6 +45,9 @@ def add(
         typer.Option(help="Instead of both: one of several applications, e.g. udp-listen:127.0.0.1:14560; repeat it."),
     ] = None,
     no_save: NoSave = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Change nothing, and say whether it could be added.")
+    ] = False,
     socket: Socket = "",
 ) -> None:
     """Add a drone whose key is in the gcs' key folder already ('pqcmav keys init', 'pqcmav keys list').
@@ -54,6 +57,11 @@ def add(
     settings: dict[str, Any] = {"plain_bind": plain_bind, "plain_peer": plain_peer, "plain_endpoints": endpoint}
     given = {key: value for key, value in settings.items() if value}
     with _gcs(socket) as control:
+        if dry_run:
+            file = None if no_save else saving_to(control)
+            control.ask("drones", action="add", drone=drone, settings=given, dry_run=True)
+            print(f"would add {drone}" + (f", and save it in {file}" if file else ""))
+            return
         port, saved = add_drone(control, drone, given, save=not no_save)
     where = f", plaintext on UDP port {port}" if port else ""
     print(f"added {drone}{where}{_lasting(saved, no_save)}")

@@ -167,6 +167,11 @@ def test_a_reload_leaves_who_was_added_at_run_time(filed: Engines, folder: Path)
         until(lambda: [each["state"] for each in gcs.status()] == ["UP", "UP"], "both up", 60)
         return str(gcs.status()[1]["session_id"])
 
+    assert pqcmav("drones", "add", "d2", "--dry-run").stdout == f"would add d2, and save it in {file}\n"
+    port = str(gcs.ports()["plain"]["d1"])
+    for dry_run in (["--dry-run"], []):
+        assert "in use" in refused(1, "drones", "add", "d2", "--plain-bind", f"127.0.0.1:{port}", *dry_run)
+    assert len(gcs.status()) == 1 and file.read_text() == before
     assert "until a restart" in pqcmav("drones", "add", "d2", "--no-save").stdout
     lives = session()
     for arguments in (["reload", "--on", "gcs", "--dry-run"], ["reload", "--on", "gcs"]):

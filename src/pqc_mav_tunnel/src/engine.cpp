@@ -505,7 +505,7 @@ DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
   return out;
 }
 
-DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings) {
+DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings, bool dry_run) {
   const std::lock_guard one_at_a_time(impl_->reload_mutex);
   auto values = config().given;
   auto ids = drones_in(impl_->config, values);
@@ -518,9 +518,9 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   ids.push_back(id);
   values["drones"] = std::move(ids);
   for (const auto& [key, value] : added_settings(file, id, settings)) values["drone." + id + "." + key] = value;
-  auto out = take(EngineConfig::from_flat(values));
+  auto out = take(EngineConfig::from_flat(values), dry_run);
   const std::lock_guard lock(impl_->config_mutex);
-  impl_->named.erase(id);
+  if (!dry_run) impl_->named.erase(id);
   return out;
 }
 

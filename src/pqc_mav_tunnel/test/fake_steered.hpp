@@ -59,7 +59,8 @@ class FakeSteered final : public Steered {
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
     return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}, {"uav4"}}, true};
   }
-  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
+  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) override {
+    dry_runs += dry_run ? 1 : 0;
     if (drone_id == "uav1") throw TunnelError(Errc::config_invalid, "There is a drone 'uav1' here already.");
     added = settings;
     return {{drone_id}, {}, {}, {}, {}};

@@ -173,9 +173,13 @@ TEST_F(CommandsTest, DronesAreAddedAndRemovedByNameAlone) {
   EXPECT_EQ(engine.added.at("plain_bind"), ConfigValue("127.0.0.1:1"));
   EXPECT_EQ(engine.added.at("plain_endpoints"), ConfigValue(std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(engine.added.at("require_signature"), ConfigValue(true));
+  EXPECT_EQ(
+      ask(R"({"v": 1, "command": "drones", "action": "add", "drone": "uav9", "dry_run": true})")["result"]["added"],
+      Json({"uav9"}));
+  EXPECT_EQ(engine.dry_runs, 1);
   EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "remove", "drone": "uav2"})")["result"]["removed"],
             Json({"uav2"}));
-  EXPECT_EQ(engine.noted.size(), 2u) << "with who asked";
+  EXPECT_EQ(engine.noted.size(), 2u) << "with who asked; a dry run changes nothing";
   EXPECT_EQ(ask(R"({"v": 1, "command": "drones", "action": "end", "drone": "uav2"})")["result"]["renewed"],
             Json({"uav2"}));
   EXPECT_EQ(engine.noted.back(),
@@ -192,7 +196,9 @@ TEST_F(CommandsTest, ARequestAboutDronesThatMakesNoSenseDoesNothing) {
   for (const auto* more : {R"("action": "dance")", R"("action": "add")", R"("action": "remove", "drone": 7)",
                            R"("drone": "uav1")", R"("action": "list", "settings": {})",
                            R"("action": "remove", "drone": "uav2", "settings": {"plain_bind": "x"})",
-                           R"("action": "end")", R"("action": "end", "drone": "uav2", "settings": {"plain_bind": "x"})",
+                           R"("action": "remove", "drone": "uav2", "dry_run": true)", R"("dry_run": true)",
+                           R"("action": "add", "drone": "uav9", "dry_run": 1)", R"("action": "end")",
+                           R"("action": "end", "drone": "uav2", "settings": {"plain_bind": "x"})",
                            R"("action": "add", "drone": "uav9", "settings": [])",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_bind": 7})",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_bind": {"x": 1}})",

@@ -109,10 +109,13 @@ TEST_F(EngineDrones, WhatCannotBeAddedChangesNothing) {
   expect_refused(Errc::config_invalid, "drones", [&] { (void)gcs.add_drone("No id!"); });
   expect_refused(Errc::config_unknown_key, "plain_pier", [&] { (void)gcs.add_drone("uav2", {{"plain_pier", "x"}}); });
   const auto taken = "127.0.0.1:" + std::to_string(plain_port(gcs, "uav1"));
-  expect_refused(Errc::port_in_use, "in use", [&] { (void)gcs.add_drone("uav2", {{"plain_bind", taken}}); });
+  for (const bool dry_run : {true, false})
+    expect_refused(Errc::port_in_use, "in use", [&] { (void)gcs.add_drone("uav2", {{"plain_bind", taken}}, dry_run); });
   expect_refused(Errc::config_invalid, "no drone", [&] { (void)gcs.remove_drone("uav2"); });
   expect_refused(Errc::config_invalid, "only drone", [&] { (void)gcs.remove_drone("uav1"); });
   // And after all of that one that can.
+  EXPECT_EQ(gcs.add_drone("uav2", {}, true).added, Names{"uav2"});
+  EXPECT_EQ(drones(), Names{"uav1"}) << "a dry run adds nobody";
   EXPECT_EQ(gcs.add_drone("uav2").added, Names{"uav2"});
   try {
     (void)tunnel.drone->add_drone("uav2");

@@ -65,15 +65,15 @@ class Engine {
   [[nodiscard]] std::vector<std::string> config_files() const;
   /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
   /// A drone that was added while the engine ran, and that no configuration has named since, stays. `dry_run` changes
-  /// nothing and says what would change; a port that is taken shows only without it.
+  /// nothing and says what would change, or throws what it would; it opens the plaintext's ports, and closes them again.
   ReloadOutcome reload(bool dry_run = false);
   /// From now on the drones, their plaintext and their rules are those of `fresh` (at a drone: its plaintext). Whoever
   /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
   /// ports free. All or nothing: throws TunnelError.
   DroneChanges reconfigure(const EngineConfig& fresh, bool dry_run = false);
   /// gcs: one drone more, with the keys below `drone.<id>.` that it needs, under rules no laxer than those of the
-  /// configuration that was read last; one drone less. Throws TunnelError.
-  DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {});
+  /// configuration that was read last; one drone less. Throws TunnelError. `dry_run` as above.
+  DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {}, bool dry_run = false);
   DroneChanges remove_drone(const std::string& id);
   /// Changes `shape_kbit` of the running engine, for every link. Throws TunnelError on a value out of bounds; false
   /// when the engine does not run, and nothing changed.

@@ -136,7 +136,7 @@ const std::array<Commands::Entry, 11>& Commands::table() {
       {"link", {"drone"}, &Commands::link},
       {"handshakes", {"drone", "limit"}, &Commands::handshakes},
       {"suites", {"available"}, &Commands::suites},
-      {"drones", {"action", "drone", "settings"}, &Commands::drones},
+      {"drones", {"action", "drone", "settings", "dry_run"}, &Commands::drones},
       {"rekey", {"drone", "suite", "kind", "reason", "timeout_s", "pin_for_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
       {"reload", {"dry_run"}, &Commands::reload},
@@ -255,16 +255,18 @@ CommandAnswer Commands::drones(const Json& request, const Asker& who) {
   if (action == "add" || action == "remove" || action == "end") {
     if (drone.empty()) refuse("bad_request", "Name the drone with 'drone'.");
     const auto settings = settings_in(request);
-    if (action != "add" && !settings.empty()) refuse("bad_request", "'" + action + "' has no 'settings'.");
+    const bool dry_run = flag_in(request, "dry_run");
+    if (action != "add" && (!settings.empty() || request.contains("dry_run")))
+      refuse("bad_request", "'" + action + "' has no 'settings' and no 'dry_run'.");
     if (action != "add") (void)drone_of(request);
-    note(who, drone, action == "end" ? "end the session of " + drone : action + " drone " + drone);
+    if (!dry_run) note(who, drone, action == "end" ? "end the session of " + drone : action + " drone " + drone);
     if (action == "end") return answer_with(request, view_of(engine_.end_session(drone)));
-    const auto changes = action == "add" ? engine_.add_drone(drone, settings) : engine_.remove_drone(drone);
+    const auto changes = action == "add" ? engine_.add_drone(drone, settings, dry_run) : engine_.remove_drone(drone);
     return answer_with(request, view_of(changes));
   }
   if (!(action.empty() || action == "list")) refuse("bad_request", "'action' must be list, add, remove or end.");
-  if (!drone.empty() || request.contains("settings"))
-    refuse("bad_request", "'drone' and 'settings' belong to the other actions.");
+  if (!drone.empty() || request.contains("settings") || request.contains("dry_run"))
+    refuse("bad_request", "'drone', 'settings' and 'dry_run' belong to the other actions.");
   Json out = Json::array();
   for (const auto& [id, port] : engine_.ports().plain) out.push_back({{"drone_id", id}, {"plain_port", port}});
   return answer_with(request, {{"drones", std::move(out)}, {"files", engine_.config_files()}});

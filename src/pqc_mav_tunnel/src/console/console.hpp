@@ -30,8 +30,8 @@ class Console final : private Steered {
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }
   std::vector<std::string> config_files() const override { return engine_.config_files(); }
-  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) override {
-    return engine_.add_drone(drone_id, settings);
+  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) override {
+    return engine_.add_drone(drone_id, settings, dry_run);
   }
   DroneChanges remove_drone(const std::string& drone_id) override { return engine_.remove_drone(drone_id); }
   KeyChanges end_session(const std::string& drone_id) override { return engine_.end_session(drone_id); }

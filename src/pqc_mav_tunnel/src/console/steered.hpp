@@ -42,7 +42,7 @@ class Steered {
   /// As Engine::reload, add_drone, remove_drone and end_session.
   virtual ReloadOutcome reload(bool dry_run) = 0;
   [[nodiscard]] virtual std::vector<std::string> config_files() const = 0;
-  virtual DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings) = 0;
+  virtual DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) = 0;
   virtual DroneChanges remove_drone(const std::string& drone_id) = 0;
   virtual KeyChanges end_session(const std::string& drone_id) = 0;
   /// drone: as Engine::use_station.
