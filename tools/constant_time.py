@@ -7,6 +7,7 @@ timing     two classes of inputs in turn, Welch's t; above 4.5 they probably dif
 
     constant_time.py PROGRAM                     the engine's own code and what has to be found: for 'make sanitize'
     constant_time.py PROGRAM --page FILE         also OpenSSL's and liboqs' algorithms; writes the page
+    constant_time.py PROGRAM --page FILE --again writes it from the last run's results
 
 The exit code is 1 if memcheck reports anything of the engine's own code, or if either way misses one of the two
 operations that leak on purpose. Times alone fail nothing: on a shared machine they are no proof.
@@ -22,7 +23,7 @@ import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,8 +35,8 @@ VALGRIND = (
 )
 C_LIBRARY = ("vgpreload_", "libc.so", "libc-", "ld-linux")
 LIMIT_S = 3600.0
-SUSPICIOUS, DIFFERENT = 4.5, 10.0  # as dudect has it
-FEW = 1000  # times: below that t says nothing
+DIFFERENT = 10.0  # as dudect has it
+LAST = ROOT / "build/constant_time.json"
 
 
 @dataclass
@@ -49,15 +50,14 @@ class Result:
     t: float | None = None
     n: int = 0
     problem: str = ""
-    kinds: set[str] = field(default_factory=set)
 
 
-def reports(xml: str) -> tuple[Counter[str], set[str]]:
-    """Distinct reports of memcheck by function, and their kinds. Two of one instruction are one, whatever called it.
+def reports(xml: str) -> Counter[str]:
+    """Distinct reports of memcheck by function. Two of one instruction are one, whatever called it.
 
     What the C library, or valgrind in its place, does for a function counts as that function's.
     """
-    seen, found, kinds = set(), Counter[str](), set()
+    seen, found = set(), Counter[str]()
     for error in ElementTree.fromstring(xml).iter("error"):  # noqa: S314 - valgrind wrote it a moment ago
         frames = list(error.iterfind("stack/frame"))
         own = [frame for frame in frames if not Path(frame.findtext("obj", "?")).name.startswith(C_LIBRARY)] or frames
@@ -65,10 +65,9 @@ def reports(xml: str) -> tuple[Counter[str], set[str]]:
         if place in seen:
             continue
         seen.add(place)
-        kinds.add(error.findtext("kind", ""))
         library = Path(own[0].findtext("obj", "?")).name.partition(".so")[0]
         found[own[0].findtext("fn", f"{library}, no name")] += 1
-    return found, kinds
+    return found
 
 
 def check_memory(program: Path, result: Result) -> None:
@@ -80,7 +79,7 @@ def check_memory(program: Path, result: Result) -> None:
     if ended.returncode != 0:
         result.problem = (ended.stderr.strip().splitlines() or [f"ended with {ended.returncode}"])[-1]
         return
-    result.places, result.kinds = reports(text)
+    result.places = reports(text)
 
 
 def check_time(program: Path, result: Result, seconds: float) -> None:
@@ -142,6 +141,7 @@ def main() -> int:
     parser.add_argument("program", type=Path)
     parser.add_argument("--page", type=Path, help="examine OpenSSL and liboqs, too, and write this page")
     parser.add_argument("--seconds", type=float, default=0.0, help="for each timing; 1, with --page 10")
+    parser.add_argument("--again", action="store_true", help="with --page: measure nothing")
     parser.add_argument("--jobs", type=int, default=2, help="memchecks beside each other")
     options = parser.parse_args()
     memcheck = shutil.which("valgrind") is not None
@@ -149,7 +149,13 @@ def main() -> int:
         print("valgrind is not installed (apt install valgrind): times alone")
     groups = ("engine", "openssl", "liboqs", "leak") if options.page else ("engine", "leak")
     seconds = options.seconds or (10.0 if options.page else 1.0)
-    results = measure(options.program, groups, seconds, memcheck, options.jobs)
+    if options.again:
+        results = [Result(**each) for each in json.loads(LAST.read_text("utf-8"))]
+        for each in results:
+            each.places = None if each.places is None else Counter(each.places)
+    else:
+        results = measure(options.program, groups, seconds, memcheck, options.jobs)
+        LAST.write_text(json.dumps([vars(each) for each in results]), "utf-8")
     found = faults(results, memcheck)
     if options.page and not found:
         import constant_time_page

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page bench/results/constant_time.md, from what constant_time.py found: each report with a reading, or without."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pqc_mav_bench.source import source, words
+from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.host_info import host_info
+
+if TYPE_CHECKING:
+    from constant_time import Result
+
+ROOT = Path(__file__).resolve().parent.parent
+DIFFERENT, SUSPICIOUS, FEW = 10.0, 4.5, 1000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What reports in functions of these names mean for these operations."""
+
+    name: str
+    operation: str  # both are regular expressions
+    function: str
+    verdict: str  # 'public', 'by design', 'counter' or 'secret'
+    why: str
+
+
+READINGS = (
+    Reading(
+        "AES|ChaCha", "opens", "libcrypto", "public", "the verdict on the tag, after a comparison in constant time"
+    ),
+    Reading(
+        "X25519", "shared secret", "libcrypto", "public", "whether the shared secret is all zero, which is refused"
+    ),
+    Reading(
+        "ML-(KEM|DSA)",
+        "key generation",
+        "rej_uniform|poly_uniform_4x",
+        "public",
+        "rejection sampling of the matrix, whose seed is in the public key; it is made from the secret seed",
+    ),
+    Reading(
+        "ML-DSA",
+        "key generation",
+        "_eta",
+        "by design",
+        "rejection sampling of the secret vectors (FIPS 204, algorithm 31): which random numbers were thrown away; "
+        "those that are kept do not depend on it",
+    ),
+    Reading(
+        "ML-DSA",
+        "signing",
+        "signature_internal|poly_challenge|make_hint",
+        "by design",
+        "candidates that are thrown away (Fiat-Shamir with aborts); challenge and hint, which are in the signature",
+    ),
+    Reading(
+        "HQC",
+        "",
+        "vect_set_random_fixed_weight",
+        "counter",
+        "GCC 12 counts the 64 turns of a loop down from the secret position, to the position less 64: always 64",
+    ),
+    Reading(
+        "Classic-McEliece",
+        "key generation",
+        "genpoly_gen|pk_gen|controlbits",
+        "by design",
+        "keys that are thrown away, which the source declares public; GCC 12 then takes the verdict, a zero, as the "
+        "zero at which other loops begin",
+    ),
+    Reading(
+        "Classic-McEliece",
+        "encapsulation",
+        "gen_e|encrypt",
+        "by design",
+        "random positions of errors that are thrown away, which the source declares public",
+    ),
+    Reading(
+        "Falcon",
+        "key generation",
+        "",
+        "secret",
+        "tries polynomials until one is good, in time that depends on it: written so. Once per key, offline",
+    ),
+    Reading(
+        "Falcon",
+        "signing",
+        "sampler|sign_|comp_encode",
+        "by design",
+        "candidates of the Gaussian sampler that are thrown away, signatures that are too long, and the encoding of "
+        "the signature",
+    ),
+    Reading(
+        "Falcon",
+        "signing",
+        "trim_i8_decode|complete_private",
+        "public",
+        "whether the secret key is well formed, which it is",
+    ),
+    Reading(
+        "SPHINCS",
+        "signing",
+        "",
+        "public",
+        "the indices of the trees, which are in the signature: they come from a hash that is made with the secret seed",
+    ),
+)
+METHOD = f"""\
+**memcheck** runs each operation twice with its secrets marked as undefined memory (ctgrind's method), and reports each
+instruction that branches on something made from them or uses it as an address. It follows every bit on the way that was
+taken. It knows nothing of ways that were not taken, of instructions whose own time varies, of speculation, or of code
+for processors that valgrind does not play (AVX-512). It cannot know what of a secret is public in the end: the third
+column says so, from reading the sources.
+
+**t** is Welch's over two classes of inputs in turn, on this processor as it is: fixed and varied secrets, or a wrong
+tag that differs in the last byte and one that differs in the first; the greatest of all times and of those below four
+percentiles. Above {SUSPICIOUS} the classes perhaps differ, above {DIFFERENT:g} they do. A small t says that nothing was
+seen in so many times, no more.
+"""
+WORDS = {
+    "public": "of something public",
+    "by design": "of what is thrown away or published, by the algorithm's design",
+    "counter": "of a counter that always counts the same",
+    "secret": "**depends on the secret**",
+    "": "**not explained: take it for a leak**",
+}
+
+
+def reading(result: Result, function: str) -> Reading | None:
+    """The one for a report."""
+    for each in READINGS:
+        if (
+            re.match(each.name, result.name)
+            and re.search(each.operation, result.name)
+            and re.search(each.function, function)
+        ):
+            return each
+    return None
+
+
+def cells(result: Result) -> str:
+    """A row of the table."""
+    if result.places is None:
+        memory, meant = "not run", ""
+    elif not result.places:
+        memory, meant = "0", ""
+    else:
+        names = ", ".join(
+            f"`{short(name)}` {count}" for name, count in sorted(result.places.items(), key=lambda item: -item[1])
+        )
+        verdicts = dict.fromkeys(found.verdict if (found := reading(result, name)) else "" for name in result.places)
+        memory = f"{sum(result.places.values())}: {names}"
+        meant = "; ".join(WORDS[each] for each in verdicts)
+    return f"| {result.name} | {memory} | {meant} | {time_cell(result)} |"
+
+
+def time_cell(result: Result) -> str:
+    """t, with the number of times; what it says."""
+    if result.t is None:
+        return ""
+    if result.n < FEW:
+        return f"too few to tell ({result.n})"
+    mark = "**differ** " if result.t >= DIFFERENT else "perhaps " if result.t >= SUSPICIOUS else ""
+    return f"{mark}{result.t:.1f} ({result.n:,})"
+
+
+def short(function: str) -> str:
+    """Without the prefixes of a library's own name space."""
+    return re.sub(
+        r"^(PQCP_MLKEM_NATIVE_MLKEM\d+_X86_64_|PQCLEAN_\w+?_(AVX2|CLEAN|AESNI)_|pqcrystals_ml_dsa_\d+_\w+?2_)",
+        "",
+        function,
+    )
+
+
+def table(results: Iterable[Result]) -> list[str]:
+    """Of a group."""
+    return [
+        "| operation | distinct reports of memcheck, by function | a branch or address | t (times) |",
+        "|---|---|---|---|",
+        *(cells(each) for each in results),
+    ]
+
+
+def said_by(*command: str) -> str:
+    """The first line that a program prints."""
+    try:
+        lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    except OSError:
+        lines = []
+    return lines[0] if lines else f"{command[0]}: not here"
+
+
+def where(of: Reading) -> str:
+    """Which reports it is about."""
+    names = of.name.replace("(KEM|DSA)", "KEM, ML-DSA").replace("|", ", ")
+    functions = ", ".join(f"`{each}`" for each in of.function.split("|") if each)
+    return ", ".join(part for part in (f"{names} {of.operation}".strip(), functions) if part)
+
+
+def page(results: list[Result], seconds: float) -> str:
+    """The whole page."""
+    machine = host_info()
+    groups = {
+        name: [each for each in results if each.group == name] for name in ("engine", "openssl", "liboqs", "leak")
+    }
+    used = [each for each in READINGS if any(reading(r, f) is each for r in results for f in r.places or {})]
+    reports = sum(sum((each.places or {}).values()) for each in groups["engine"])
+    open_ends = [
+        each.name
+        for each in results
+        if each.group != "leak" and any(reading(each, name) is None for name in each.places or {})
+    ]
+    doubtful = [each.name for each in results if each.group != "leak" and (each.t or 0) >= DIFFERENT and each.n >= FEW]
+    return "\n".join(
+        [
+            "# Does the time depend on a secret?",
+            "",
+            f"Written on {date.today()} by `tools/run python tools/constant_time.py build/pqc_mav_tunnel/constant_time "
+            f"--page bench/results/constant_time.md`, {seconds:g} s for each timing, {words(source(ROOT))}; "
+            f"{machine['cpu_model']}, {machine['cpu_count']} processors shared with other work, {machine['os']}, "
+            f"{said_by('cc', '--version')}, {said_by('valgrind', '--version')}, {platform.machine()}.",
+            "",
+            METHOD,
+            "## The engine's own code",
+            "",
+            f"{reports} reports. PSK, chain, keys of an attempt, of cookies and of restarts are secret, and what is "
+            "derived from them. The verdict of a comparison in constant time counts as public. `make sanitize` fails "
+            "with the first report.",
+            "",
+            *table(groups["engine"]),
+            "",
+            "## What has to be found",
+            "",
+            "Both leak on purpose. If either way misses one, the run fails.",
+            "",
+            *table(groups["leak"]),
+            "",
+            "## OpenSSL's algorithms",
+            "",
+            "Keys and plaintext are secret. Debian's library has no names of functions.",
+            "",
+            *table(groups["openssl"]),
+            "",
+            "## liboqs' algorithms",
+            "",
+            "Secret keys are secret without the seeds and public keys in them, for key generation and encapsulation "
+            "the random numbers, for signing both. Keys are varied in their secret parts alone.",
+            "",
+            *table(groups["liboqs"]),
+            "",
+            "## What the reports are",
+            "",
+            *(f"* {where(each)}: {each.why}." for each in used),
+            "",
+            "The two that are of the compiler's making were looked at in the disassembly of HQC-128 and "
+            "Classic-McEliece-348864; the others of a family go by the same names. "
+            + (f"Not explained: {', '.join(open_ends)}. " if open_ends else "None is left unexplained. ")
+            + (f"Times that differ: {', '.join(doubtful)}." if doubtful else "No times differ but those of the leaks."),
+            "",
+        ]
+    )
+
+
+def write(path: Path, results: list[Result], seconds: float) -> None:
+    """Write it."""
+    atomic_write(path, page(results, seconds))
