@@ -91,6 +91,7 @@ deb:  ## Make Debian packages for amd64 and arm64, try them in a fresh Debian (n
 	@tools/deb.sh
 
 release:  ## Make deb's packages without their test, and a signed release of them in build-release (SIGN_KEY=KEY of gpg)
+	@[ -n "$(SIGN_KEY)" ] || { echo "error: SIGN_KEY is missing: a key of 'gpg --list-secret-keys', which signs"; exit 2; }
 	@tools/setup.sh
 	@tools/deb.sh --no-test
 	@tools/run python tools/release.py --key "$(SIGN_KEY)"

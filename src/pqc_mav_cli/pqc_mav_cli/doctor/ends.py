@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -214,10 +215,11 @@ def checks(tree: Tree, ends: list[End], swap_is_open: bool, domain: int) -> list
     """All of the above, for each end; one line where none runs."""
     found: list[Finding] = []
     for end in ends:
-        if end.engine:
-            here = [*rights(tree, end), *memory(tree, end, swap_is_open), *priorities(tree, end)]
-            found += here or [
-                ok("end", f"{end} runs as {tree.user(end.uid)}, confined, and keeps its memory to itself")
-            ]
-        found += open_ports(tree, end, domain)
+        with suppress(FileNotFoundError):  # it ended meanwhile
+            here = []
+            if end.engine:
+                here = [*rights(tree, end), *memory(tree, end, swap_is_open), *priorities(tree, end)]
+                whole = f"{end} runs as {tree.user(end.uid)}, confined, and keeps its memory to itself"
+                here = here or [ok("end", whole)]
+            found += [*here, *open_ports(tree, end, domain)]
     return found or [ok("end", "none runs here: its memory, priorities and ports were not looked at")]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import pqcmav
 
-from pqc_mav_cli.doctor import security
+from pqc_mav_cli.doctor import ends, security
 from pqc_mav_cli.doctor.ends import allows_remote, settings
 from pqc_mav_cli.doctor.finding import Level
 from pqc_mav_cli.doctor.tree import State, Tree
@@ -252,6 +252,12 @@ def test_what_a_configuration_sets_is_found_in_either_form() -> None:
     assert not allows_remote(settings("plain_allow_remote: false\nreceive_keys: x\n"))
 
 
+def test_an_end_that_ends_while_it_is_looked_at(machine: Machine) -> None:
+    found = ends.running(machine)
+    shutil.rmtree(machine.at(PID))
+    assert [each.name for each in ends.checks(machine, found, True, 0)] == ["end"]
+
+
 def test_a_machine_without_keys_or_ends(tmp_path: Path) -> None:
     found = security.checks(Tree(tmp_path), Path("/k"), {})
     assert "there are none in /k or /etc/pqcmav/keys" in found[0].text
@@ -278,5 +284,5 @@ def test_a_daemon_that_runs_here(keys: Path, tmp_path: Path, monkeypatch: pytest
     assert ended.returncode == (1 if "FAIL" in said else 0)
     assert f"OK ports: {name}: UDP 0.0.0.0:{port} is the tunnel's own" in said or "may not see its sockets" in said
     assert f"files in {keys}: only " in said and f"{tmp_path}/gcs.sock" in said
-    assert f"{name} may leave a core dump" not in said and "priorities" not in said
+    assert f"{name} may leave a core dump" not in said and f"{name}: handshakes go before" not in said
     assert str(file) in said
