@@ -42,27 +42,21 @@ def source_archive(folder: Path, name: str, when: int) -> None:
     (folder / f"{name}.tar.gz").write_bytes(gzip.compress(archive, 9, mtime=when))
 
 
-def daemon_archives(folder: Path, packages: Path, version: str, when: int) -> None:
-    """The daemon with its liboqs, for Linux without dpkg: to be unpacked at /."""
-    for program in sorted(packages.glob("*/pqcmav-tunneld")):
-        liboqs = next(program.parent.glob("liboqs.so.*"), None)
-        if liboqs is None:
-            raise SbomError(f"{program.parent} has the daemon without its liboqs: run 'make deb' again")
+def daemon_archives(folder: Path, version: str, when: int) -> None:
+    """What the daemon's packages have in /usr/bin and /usr/lib/pqcmav, for Linux without dpkg: to be unpacked at /."""
+    for package in sorted(folder.glob(f"pqcmav-tunneld_{version}-*.deb")):
+        arch = package.stem.rsplit("_", 1)[-1]
+        content = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(package)], capture_output=True, check=True).stdout
         raw = io.BytesIO()
-        with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-            for file, place, mode in ((program, "usr/bin", 0o755), (liboqs, "usr/lib/pqcmav", 0o644)):
-                entry = tar.gettarinfo(str(file), f"{place}/{file.name}")
-                entry.uid, entry.gid, entry.uname, entry.gname, entry.mode, entry.mtime = (
-                    0,
-                    0,
-                    "root",
-                    "root",
-                    mode,
-                    when,
-                )
-                with file.open("rb") as content:
-                    tar.addfile(entry, content)
-        name = f"pqcmav-tunneld-{version}-{program.parent.name}.tar.gz"
+        with (
+            tarfile.open(fileobj=io.BytesIO(content)) as packed,
+            tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+        ):
+            for entry in packed:
+                entry.name = entry.name.removeprefix("./")
+                if entry.isfile() and entry.name.startswith(("usr/bin/", "usr/lib/pqcmav/")):
+                    tar.addfile(entry, packed.extractfile(entry))
+        name = f"pqcmav-tunneld-{version}-{arch}.tar.gz"
         (folder / name).write_bytes(gzip.compress(raw.getvalue(), 9, mtime=when))
 
 
@@ -152,8 +146,8 @@ def make(output: Path, key: str, packages: Path, build: Path) -> None:
         folder = Path(work) / "files"
         folder.mkdir()
         source_archive(folder, f"pqc-mav-{version}", when)
-        daemon_archives(folder, packages, version, when)
         debian_packages(folder, packages, version, when)
+        daemon_archives(folder, version, when)
         (folder / "sbom.cdx.json").write_text(sbom.text(build), encoding="utf-8")
         statement = provenance(folder, began, {"key": key, "packages": str(packages.is_dir()).lower()})
         (folder / verify_release.PROVENANCE).write_text(json.dumps(statement, indent=1) + "\n", encoding="utf-8")

@@ -20,8 +20,9 @@ from verify_release import KEYRING, PROVENANCE, SUMS, ReleaseError, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 OWNER, OTHER = "owner@example.org", "other@example.org"
+CONTROL = "Package: pqcmav-tunneld\nVersion: 1\nArchitecture: amd64\nMaintainer: T <t@example.org>\nDescription: x\n"
 pytestmark = pytest.mark.skipif(
-    shutil.which("gpgv") is None or shutil.which("gpg") is None, reason="needs gpg and gpgv"
+    any(shutil.which(name) is None for name in ("gpg", "gpgv", "dpkg-deb")), reason="needs gpg and gpgv"
 )
 
 
@@ -59,11 +60,23 @@ def keys() -> Iterator[Path]:
 def made(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release with what stands in for packages: their content is other tests' business."""
     work = tmp_path_factory.mktemp("release")
-    packages = work / "packages"
-    (packages / "amd64").mkdir(parents=True)
+    packages, tree = work / "packages", work / "tree"
+    packages.mkdir()
     (packages / f"pqcmav_{sbom.version()}-1_all.deb").write_bytes(b"package")
-    (packages / "amd64/pqcmav-tunneld").write_bytes(b"program")
-    (packages / "amd64/liboqs.so.7").write_bytes(b"library")
+    for place, mode in (
+        ("usr/bin/pqcmav-tunneld", 0o755),
+        ("usr/lib/pqcmav/liboqs.so.7", 0o644),
+        ("etc/x.yaml", 0o644),
+    ):
+        (tree / place).parent.mkdir(parents=True, exist_ok=True)
+        (tree / place).write_bytes(b"content")
+        (tree / place).chmod(mode)
+    (tree / "DEBIAN").mkdir(mode=0o755)
+    (tree / "DEBIAN/control").write_text(CONTROL)
+    package = packages / f"pqcmav-tunneld_{sbom.version()}-1_amd64.deb"
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "--build", str(tree), str(package)], check=True, capture_output=True
+    )
     with pytest.MonkeyPatch.context() as patch:
         say = sbom.git
         patch.setattr(release, "git", lambda *words: "" if words[0] == "status" else say(*words))
