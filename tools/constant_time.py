@@ -7,7 +7,7 @@ timing     two classes of inputs in turn, Welch's t; above 4.5 they probably dif
 
     constant_time.py PROGRAM                     the engine's own code and what has to be found: for 'make sanitize'
     constant_time.py PROGRAM --page FILE         also OpenSSL's and liboqs' algorithms; writes the page
-    constant_time.py PROGRAM --page FILE --again writes it from the last run's results
+    constant_time.py PROGRAM --page FILE --again goes on where the last run ended; writes the page
 
 The exit code is 1 if memcheck reports anything of the engine's own code, or if either way misses one of the two
 operations that leak on purpose. Times alone fail nothing: on a shared machine they are no proof.
@@ -21,11 +21,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
+
+from pqc_mav_common.atomic_file import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLIC = ROOT / "src/pqc_mav_tunnel/constant_time/public.supp"
@@ -36,7 +39,8 @@ VALGRIND = (
 C_LIBRARY = ("vgpreload_", "libc.so", "libc-", "ld-linux")
 LIMIT_S = 3600.0
 DIFFERENT = 10.0  # as dudect has it
-LAST = ROOT / "build/constant_time.json"
+LAST = "constant_time.json"  # beside the program
+_KEEPING = threading.Lock()
 
 
 @dataclass
@@ -121,18 +125,37 @@ def faults(results: list[Result], with_memcheck: bool) -> list[str]:
     return found
 
 
-def measure(program: Path, groups: tuple[str, ...], seconds: float, memcheck: bool, jobs: int) -> list[Result]:
-    """Everything of these groups: memcheck beside each other, times one after the other."""
-    results = listed(program, groups)
+def measure(results: list[Result], program: Path, seconds: float, memcheck: bool, jobs: int) -> None:
+    """What is not known yet: memcheck beside each other, times one after the other. Keeps each result at once."""
+
+    def one(result: Result) -> None:
+        check_memory(program, result)
+        keep(results, program)
+
     if memcheck:
         with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda each: check_memory(program, each), results))
+            list(pool.map(one, [each for each in results if each.places is None]))
     for each in results:
-        if each.timed and not each.problem:
+        if each.timed and each.t is None and not each.problem:
             check_time(program, each, 60.0 if each.group == "leak" else seconds)
+            keep(results, program)
         said = "" if each.t is None else f"t = {each.t:.1f} of {each.n}"
         print(f"{each.group:8} {each.name:55} memcheck {in_words(each.places)}  {said}", flush=True)
-    return results
+
+
+def keep(results: list[Result], program: Path) -> None:
+    """For a run that goes on where this one ended."""
+    with _KEEPING:
+        atomic_write(program.with_name(LAST), json.dumps([vars(each) for each in results]))
+
+
+def kept(program: Path) -> dict[str, Result]:
+    """What the last run found, by name."""
+    file = program.with_name(LAST)
+    found = [Result(**each) for each in json.loads(file.read_text("utf-8"))] if file.exists() else []
+    for each in found:
+        each.places = None if each.places is None else Counter(each.places)
+    return {each.name: each for each in found}
 
 
 def main() -> int:
@@ -141,7 +164,7 @@ def main() -> int:
     parser.add_argument("program", type=Path)
     parser.add_argument("--page", type=Path, help="examine OpenSSL and liboqs, too, and write this page")
     parser.add_argument("--seconds", type=float, default=0.0, help="for each timing; 1, with --page 10")
-    parser.add_argument("--again", action="store_true", help="with --page: measure nothing")
+    parser.add_argument("--again", action="store_true", help="measure only what the last run did not")
     parser.add_argument("--jobs", type=int, default=2, help="memchecks beside each other")
     options = parser.parse_args()
     memcheck = shutil.which("valgrind") is not None
@@ -149,13 +172,9 @@ def main() -> int:
         print("valgrind is not installed (apt install valgrind): times alone")
     groups = ("engine", "openssl", "liboqs", "leak") if options.page else ("engine", "leak")
     seconds = options.seconds or (10.0 if options.page else 1.0)
-    if options.again:
-        results = [Result(**each) for each in json.loads(LAST.read_text("utf-8"))]
-        for each in results:
-            each.places = None if each.places is None else Counter(each.places)
-    else:
-        results = measure(options.program, groups, seconds, memcheck, options.jobs)
-        LAST.write_text(json.dumps([vars(each) for each in results]), "utf-8")
+    before = kept(options.program) if options.again else {}
+    results = [before.get(each.name, each) for each in listed(options.program, groups)]
+    measure(results, options.program, seconds, memcheck, options.jobs)
     found = faults(results, memcheck)
     if options.page and not found:
         import constant_time_page

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -68,7 +69,7 @@ def test_a_report_without_a_reading_is_taken_for_a_leak() -> None:
     assert "Not explained: HQC-128 decapsulation." in constant_time_page.page([*GOOD[:2], other], 1.0)
 
 
-def run(tmp_path: Path, report: str, t: float) -> subprocess.CompletedProcess[str]:
+def run(tmp_path: Path, report: str, t: float, *words: str) -> subprocess.CompletedProcess[str]:
     """With programs that stand in for valgrind and for the engine's."""
     program, valgrind = tmp_path / "constant_time", tmp_path / "valgrind"
     program.write_text(f'#!/bin/sh\n[ "$1" = list ] && printf "{LISTED}" || echo \'{{"n": 1000, "t": {t}}}\'\n')
@@ -80,8 +81,8 @@ def run(tmp_path: Path, report: str, t: float) -> subprocess.CompletedProcess[st
     for each in (program, valgrind):
         each.chmod(0o755)
     return subprocess.run(
-        [sys.executable, str(TOOL), str(program)],
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        [sys.executable, str(TOOL), str(program), *words],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,
@@ -92,7 +93,9 @@ def test_the_run_as_make_sanitize_does_it(tmp_path: Path) -> None:
     good = run(tmp_path, "", 50.0)
     assert good.returncode == 0, good.stdout + good.stderr
     assert "seals" not in good.stdout, "the libraries' algorithms are for the page"
+    assert run(tmp_path, error("5", "gate_good"), 2.0, "--again").returncode == 0, "all was known"
     assert run(tmp_path, "", 2.0).returncode == 1
+    assert run(tmp_path, error("5", "gate_good"), 50.0, "--again").returncode == 1, "the times are those of before"
     bad = run(tmp_path, error("5", "gate_good"), 50.0)
     assert bad.returncode == 1
     assert "error: opens: memcheck reports 1: gate_good" in bad.stdout
