@@ -19,7 +19,7 @@ DATA_THREAD, HANDSHAKE_THREAD = "pqc-data", "pqc-handshake"
 COMMAND = "pqcmav"  # the dashboard's and the metrics' process
 _REAL_TIME = {1: "SCHED_FIFO", 2: "SCHED_RR", 6: "SCHED_DEADLINE"}  # sched(7)
 _IDLE = 5
-_SETTING = re.compile(r"\b(role|keys|data_port|local_data_port|plain_allow_remote)\s*:\s*['\"]?([^\s,}'\"]+)")
+_SETTING = re.compile(r"\b(role|keys|data_port|local_data_port|plain_allow_remote)\s*:=?\s*['\"]?([^\s,}'\"]+)")
 _TRUE = ("true", "yes", "on", "y")  # as YAML has it, in any case
 UNIT = "start it by the shipped systemd unit"
 
@@ -81,7 +81,12 @@ def named_files(arguments: list[str]) -> tuple[str, ...]:
 def _end(tree: Tree, pid: int, name: str, engine: bool) -> End:
     arguments = tree.text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
     files = named_files(arguments) if engine else ()
-    config = {name: value for path in files for name, value in settings(tree.text(path)).items()}
+    root = f"/proc/{pid}/root"
+    elsewhere = tree.is_elsewhere(root)
+    texts = [tree.text(f"{root}/{path}" if elsewhere else path) for path in files]
+    config = {name: value for text in (*texts, "\n".join(arguments)) for name, value in settings(text).items()}
+    if elsewhere:
+        files = ()  # their users are those of that system
     return End(pid, name, int(_status(tree, pid).get("Uid", "0").split()[0]), engine, files, config)
 
 
@@ -188,8 +193,14 @@ def open_ports(tree: Tree, end: End, domain: int) -> Iterator[Finding]:
             f"{end}: plaintext is open to the network at {_list(dds.others)}, as 'plain_allow_remote' says",
             "turn it off, or let a firewall admit only who is meant",
         )
-    elif dds.others:
+    elif any(sock.protocol == "TCP" or not end.engine for sock in dds.others):
         yield fail("ports", f"{end}: open to the network, past the tunnel: {_list(dds.others)}", "bind it to 127.0.0.1")
+    elif dds.others:  # an engine binds plaintext to loopback, unless it is allowed more
+        yield warn(
+            "ports",
+            f"{end}: hears the network at {_list(dds.others)}, which no configuration that can be read names",
+            "good if it is the tunnel's own side on a port that it chose, or if 'plain_allow_remote' is off",
+        )
     if tunnel:
         yield ok(
             "ports", f"{end}: {_list(tunnel)} is the tunnel's own, where others have to prove that they have a key"

@@ -23,7 +23,7 @@ def checks(tree: Tree, keys: Path, environment: Mapping[str, str], now_s: float 
         path: set() for path in secrets.files_below(tree, secrets.SYSTEM_CONFIGURATION, (".yaml",))
     }
     for end in engines:
-        if folder := end.config.get("keys", ""):
+        if (folder := end.config.get("keys", "")) and end.files:
             key_folders.setdefault(folder, set()).add(end.uid)
         for path in end.files:
             files.setdefault(path, set()).add(end.uid)

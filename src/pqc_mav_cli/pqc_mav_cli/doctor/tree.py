@@ -53,6 +53,13 @@ class Tree:
             stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, found.st_mtime, stat.S_ISDIR(found.st_mode)
         )
 
+    def is_elsewhere(self, root: str) -> bool:
+        """Whether a path leads to the root of another system, as a container has; False if this user may not look."""
+        try:
+            return not self.at(root).samefile(self.root)
+        except OSError:
+            return False
+
     def way_to(self, path: str | Path) -> Iterator[str]:
         """The folders above `path`, from the nearest to the root of the machine."""
         at = Path("/") / str(path).lstrip("/")

@@ -60,6 +60,7 @@ class Machine(Tree):
         self.thread(4711, "pqcmav-tunneld", 0)
         self.thread(4712, "pqc-data", 0)
         self.thread(4713, "pqc-handshake", 5)
+        self.at(f"{PID}/root").symlink_to(root)
         self.sockets(*SOCKETS)
         for name, value in SYSCTLS.items():
             self.write(f"/proc/sys/{name}", f"{value}\n")
@@ -85,9 +86,12 @@ class Machine(Tree):
         self.write(f"{PID}/task/{tid}/comm", f"{name}\n")
         self.write(f"{PID}/task/{tid}/stat", f"{tid} ({name}) {' '.join(fields)}\n")
 
-    def sockets(self, *bound: tuple[str, int]) -> None:
-        lines = (f"  1: {at} 00000000:0000 07 0:0 00:0 00000000 990 0 {inode} 2 0 0" for at, inode in bound)
-        self.write(f"{PID}/net/udp", UDP + "\n".join(lines) + "\n")
+    def sockets(self, *bound: tuple[str, int], table: str = "udp") -> None:
+        """The last is in that table, the others in that of UDP."""
+        for name, state, of in (("udp", "07", bound if table == "udp" else bound[:-1]), ("tcp", "0A", bound[-1:])):
+            lines = (f"  1: {at} 00000000:0000 {state} 0:0 00:0 00000000 990 0 {inode} 2 0 0" for at, inode in of)
+            if name in ("udp", table):
+                self.write(f"{PID}/net/{name}", UDP + "\n".join(lines) + "\n")
         self.at(f"{PID}/fd").mkdir(exist_ok=True)
         for _, inode in bound:
             link = self.at(f"{PID}/fd/{inode}")
@@ -186,8 +190,14 @@ DUMPS = "may leave a core dump"
         (lambda m: m.thread(4712, "pqc-data", 0, 5), Level.WARN, "other programs go before its packets", "idle"),
         (
             lambda m: m.sockets(*SOCKETS, ("00000000:38F4", 73)),
+            Level.WARN,
+            "hears the network at UDP 0.0.0.0:14580",
+            "plain_allow_remote",
+        ),
+        (
+            lambda m: m.sockets(*SOCKETS, ("00000000:38F4", 73), table="tcp"),
             Level.FAIL,
-            "past the tunnel: UDP 0.0.0.0:14580",
+            "past the tunnel: TCP 0.0.0.0:14580",
             "bind it to 127.0.0.1",
         ),
         (
@@ -249,7 +259,18 @@ def test_what_a_configuration_sets_is_found_in_either_form() -> None:
         "keys": "/etc/k",
     }
     assert allows_remote(settings("drone: {d1: {plain_bind: '0.0.0.0:1', plain_allow_remote: True}}"))
+    assert settings("-p\nlocal_data_port:=46100\nrole:=drone") == {"local_data_port": "46100", "role": "drone"}
     assert not allows_remote(settings("plain_allow_remote: false\nreceive_keys: x\n"))
+
+
+def test_an_end_in_a_container_is_judged_by_its_own_configuration(machine: Machine, tmp_path: Path) -> None:
+    machine.at(f"{PID}/root").unlink()
+    machine.write(f"{PID}/root/etc/pqcmav/tunneld/gcs.yaml", "role: gcs\nkeys: /inside\ndata_port: 14580\n", 0o666)
+    machine.sockets(("00000000:38F4", 71))
+    found = machine.checks()
+    assert all(finding.level is Level.OK for finding in found), found
+    assert any("UDP 0.0.0.0:14580 is the tunnel's own" in finding.text for finding in found)
+    assert not any("/inside" in finding.text for finding in found)
 
 
 def test_an_end_that_ends_while_it_is_looked_at(machine: Machine) -> None:
