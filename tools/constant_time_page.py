@@ -83,7 +83,8 @@ READINGS = (
         "encapsulation",
         "gen_e|encrypt",
         "by design",
-        "random positions of errors that are thrown away, which the source declares public",
+        "random positions of errors that are thrown away, which the source declares public; how often differs from one "
+        "stream of random numbers to another, and the times with it",
     ),
     Reading(
         "Falcon",
@@ -124,8 +125,8 @@ column says so, from reading the sources.
 
 **t** is Welch's over two classes of inputs in turn, on this processor as it is: fixed and varied secrets, or a wrong
 tag that differs in the last byte and one that differs in the first; the greatest of all times and of those below four
-percentiles. Above {SUSPICIOUS} the classes perhaps differ, above {DIFFERENT:g} they do. A small t says that nothing was
-seen in so many times, no more.
+percentiles. Above {SUSPICIOUS} the classes perhaps differ, above {DIFFERENT:g} they do. A small t says that nothing
+was seen in so many times, no more. Key generation is not timed, and operations of many milliseconds only a few times.
 """
 WORDS = {
     "public": "of something public",
@@ -160,7 +161,7 @@ def cells(result: Result) -> str:
         )
         verdicts = dict.fromkeys(found.verdict if (found := reading(result, name)) else "" for name in result.places)
         memory = f"{sum(result.places.values())}: {names}"
-        meant = "; ".join(WORDS[each] for each in verdicts)
+        meant = "on purpose" if result.group == "leak" else "; ".join(WORDS[each] for each in verdicts)
     return f"| {result.name} | {memory} | {meant} | {time_cell(result)} |"
 
 
@@ -175,7 +176,8 @@ def time_cell(result: Result) -> str:
 
 
 def short(function: str) -> str:
-    """Without the prefixes of a library's own name space."""
+    """Without the prefixes of a library's own name space, and without what C++ makes of a lambda."""
+    function = re.sub(r".*::(\w+)\(\)::\{lambda.*", r"\1", function)
     return re.sub(
         r"^(PQCP_MLKEM_NATIVE_MLKEM\d+_X86_64_|PQCLEAN_\w+?_(AVX2|CLEAN|AESNI)_|pqcrystals_ml_dsa_\d+_\w+?2_)",
         "",
@@ -221,6 +223,7 @@ def page(results: list[Result], seconds: float) -> str:
         for each in results
         if each.group != "leak" and any(reading(each, name) is None for name in each.places or {})
     ]
+    left = [each.name for each in results if each.places is None]
     doubtful = [each.name for each in results if each.group != "leak" and (each.t or 0) >= DIFFERENT and each.n >= FEW]
     return "\n".join(
         [
@@ -266,7 +269,8 @@ def page(results: list[Result], seconds: float) -> str:
             "The two that are of the compiler's making were looked at in the disassembly of HQC-128 and "
             "Classic-McEliece-348864; the others of a family go by the same names. "
             + (f"Not explained: {', '.join(open_ends)}. " if open_ends else "None is left unexplained. ")
-            + (f"Times that differ: {', '.join(doubtful)}." if doubtful else "No times differ but those of the leaks."),
+            + (f"Times that differ: {', '.join(doubtful)}." if doubtful else "No times differ but those of the leaks.")
+            + (f" Not run: {', '.join(left)}." if left else ""),
             "",
         ]
     )
