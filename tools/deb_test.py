@@ -205,6 +205,8 @@ def test(debian: Chroot, packages: Sequence[Path], work: Path) -> Iterator[str]:
         with debian.path(f"{CONFIG}/gcs.yaml").open("a", encoding="utf-8") as settings:
             settings.write(f"{PLAIN_OF_GCS}\n")
         yield join_first(debian, drone)
+        security = debian.run("pqcmav", "doctor", "--security", "--json", good=False)
+        check("in /etc/pqcmav/keys: only root and pqcmav can read" in security, f"pqcmav doctor --security: {security}")
         for machine, role in ((debian, "gcs"), (drone, "drone")):
             machine.run("pqcmav-tunneld", "--check", f"/{CONFIG}/{role}.yaml", user="pqcmav:pqcmav")
         handshake = run_both_ends(debian, drone, lambda: join_another(debian, drone))
@@ -229,8 +231,6 @@ def use_the_command(debian: Chroot) -> str:
     debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65")
     doctor = debian.run("pqcmav", "doctor", "--keys", "/root/.pqcmav/keys")
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
-    security = debian.run("pqcmav", "doctor", "--security", "--json", good=False)
-    check("in /etc/pqcmav/keys: only root and pqcmav can read" in security, f"pqcmav doctor --security: {security}")
     suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
     check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")
     page = debian.run("pqcmav", "metrics", "--once", good=False)
