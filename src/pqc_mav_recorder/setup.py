@@ -23,7 +23,5 @@ setup(
     description="Records the topics of a flight into one MCAP file and reads such files",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={
-        "console_scripts": ["pqc_recorder = pqc_mav_recorder.main:run"]
-    },
+    entry_points={"console_scripts": ["pqc_recorder = pqc_mav_recorder.main:run"]},
 )
