@@ -40,7 +40,8 @@ class Variant:
 def variants(text: str) -> tuple[Variant, ...]:
     """Return every variant that the list of situations names. Raise TemplateError."""
     found: list[Variant] = []
-    template, queries = "", ()
+    template = ""
+    queries: tuple[str, ...] = ()
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue
