@@ -25,7 +25,10 @@ PYTHONS = [(3, minor) for minor in range(11, 15)]
 PLATFORM = re.compile(r"any|manylinux\w*_(x86_64|aarch64)")
 LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
 CPYTHON = {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
-PIN = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
+PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z]+\])?==", re.MULTILINE)
+# Packages that another one asks for with an extra. Up to pip 23.2 at least, the pin of the name alone does not count for
+# the name with its extra: pip takes the newest release and then misses its hash. pylock.toml does not tell of extras.
+EXTRAS = {"coverage": "[toml]"}  # pytest-cov
 
 
 def fits(tag: Tag) -> bool:
@@ -75,7 +78,8 @@ def render(lock: dict[str, Any], without: frozenset[str] = frozenset(), beginnin
             continue
         if not (listed := hashes(package)):
             raise SystemExit(f"{package['name']} {package['version']} has no file for our machines")
-        entry = [f"{package['name']}=={package['version']}", *(f"    --hash=sha256:{digest}" for digest in listed)]
+        name = package["name"] + EXTRAS.get(package["name"], "")
+        entry = [f"{name}=={package['version']}", *(f"    --hash=sha256:{digest}" for digest in listed)]
         out += " \\\n".join(entry) + "\n"
     return out
 

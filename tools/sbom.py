@@ -161,7 +161,7 @@ def python_packages() -> Iterator[Component]:
     for layer in LAYERS:
         text = (ROOT / f"requirements/locked/{layer}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
         for line in text.splitlines():
-            match = re.match(r"([a-z0-9._-]+)==([^\s;]+)(?:\s*;([^-]*?))?\s+--hash", line)
+            match = re.match(r"([a-z0-9._-]+)(?:\[[a-z]+\])?==([^\s;]+)(?:\s*;([^-]*?))?\s+--hash", line)
             if match is None:
                 continue
             name, number = match[1], match[2]

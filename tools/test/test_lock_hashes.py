@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 import lock_hashes
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 
 @pytest.mark.parametrize(
@@ -90,3 +93,19 @@ def test_main_leaves_out_what_another_list_pins(
     monkeypatch.setattr("sys.argv", ["lock_hashes.py", str(lock), "--without", str(tmp_path / "below.txt")])
     lock_hashes.main()
     assert capsys.readouterr().out == "second==1.0 \\\n    --hash=sha256:second\n"
+
+
+def test_a_package_that_is_asked_for_with_an_extra_is_pinned_with_it() -> None:
+    text = lock_hashes.render({"packages": [package("coverage")]})
+    assert text.startswith("coverage[toml]==1.0 ")
+    assert lock_hashes.PIN.findall(text) == ["coverage"]
+
+
+def test_no_other_package_here_is_asked_for_with_an_extra() -> None:
+    asked = {
+        (canonicalize_name(wanted.name), f"[{','.join(sorted(wanted.extras))}]")
+        for each in distributions()
+        for wanted in map(Requirement, each.requires or [])
+        if wanted.extras and (wanted.marker is None or wanted.marker.evaluate({"extra": ""}))
+    }
+    assert asked <= set(lock_hashes.EXTRAS.items())

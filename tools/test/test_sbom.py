@@ -67,7 +67,7 @@ def test_the_versions_are_those_that_run(document: dict[str, Any]) -> None:
 def test_every_locked_package_is_there_with_its_hashes(document: dict[str, Any]) -> None:
     for layer in sbom.LAYERS:
         text = (ROOT / f"requirements/locked/{layer}.txt").read_text("utf-8").replace("\\\n", " ")
-        for name, number, rest in re.findall(r"^([\w.-]+)==([^\s;]+)(.*)$", text, re.MULTILINE):
+        for name, number, rest in re.findall(r"^([\w.-]+)(?:\[[a-z]+\])?==([^\s;]+)(.*)$", text, re.MULTILINE):
             (found,) = [each for each in document["components"] if each.get("purl") == f"pkg:pypi/{name}@{number}"]
             hashes = {each["content"] for each in found["externalReferences"][0]["hashes"]}
             assert hashes == set(re.findall(r"sha256:([0-9a-f]{64})", rest)), name
