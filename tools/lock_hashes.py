@@ -26,8 +26,8 @@ PLATFORM = re.compile(r"any|manylinux\w*_(x86_64|aarch64)")
 LINUX = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
 CPYTHON = {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z]+\])?==", re.MULTILINE)
-# Packages that another one asks for with an extra. Up to pip 23.2 at least, the pin of the name alone does not count for
-# the name with its extra: pip takes the newest release and then misses its hash. pylock.toml does not tell of extras.
+# Packages that another one asks for with an extra. Up to pip 23.2 at least, a pin of the name alone does not count for
+# the name with its extra: pip takes the newest release and then misses its hash. pylock.toml tells nothing of extras.
 EXTRAS = {"coverage": "[toml]"}  # pytest-cov
 
 
