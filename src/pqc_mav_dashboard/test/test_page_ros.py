@@ -28,10 +28,11 @@ WALK = """
   // A browser may show one frame before it tells the page of the scroll; what is still empty after ten is a gap.
   const empty = () => {
     const edge = list.getBoundingClientRect(), head = list.querySelector(".head").getBoundingClientRect();
+    // Firefox finds nothing on the very edge of two rows whose height is no whole number of pixels.
+    const row = (y) => document.elementFromPoint(edge.left + 20, y)?.closest(".row");
     let found = 0;
     for (let y = head.bottom + 5; y < edge.top + list.clientHeight - 5 && y < innerHeight; y += 15) {
-      const hit = document.elementFromPoint(edge.left + 20, y);
-      if (!(hit && hit.closest(".row"))) found += 1;
+      if (!row(y) && !row(y - 2)) found += 1;
     }
     return found;
   };
