@@ -229,7 +229,7 @@ def use_the_command(debian: Chroot) -> str:
         debian.run("pqcmav", word, "--help")
     # One signature algorithm: 'invite' would make all, which takes an emulated machine its time.
     debian.run("pqcmav", "keys", "init", "drone1", "--sig", "mldsa65")
-    doctor = debian.run("pqcmav", "doctor", "--keys", "/root/.pqcmav/keys")
+    doctor = debian.run("pqcmav", "doctor", "--keys", "~/.pqcmav/keys")
     check("pqcmav-tunneld carries the tunnel" in doctor, f"pqcmav doctor: {doctor}")
     suites = json.loads(debian.run("pqcmav", "suites", "--available", "--json"))
     check(len(suites) == SUITES, f"pqcmav suites: {len(suites)} of {SUITES} core suites")

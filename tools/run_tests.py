@@ -66,6 +66,7 @@ class Outcome:
     skipped: int
     seconds: float
     problem: str = ""
+    broken: tuple[str, ...] = ()  # the names of what failed
     unsteady: tuple[str, ...] = ()  # failed beside others and passed alone
 
     @property
@@ -74,28 +75,20 @@ class Outcome:
         return not self.problem and self.failed == 0 and self.passed + self.skipped > 0
 
 
-def count(report: Path) -> tuple[int, int, int]:
-    """Return (passed, failed, skipped) of a JUnit file; errors count as failures."""
-    passed = failed = skipped = 0
+def read(report: Path) -> tuple[int, tuple[str, ...], int]:
+    """Return how many passed, the names of those that failed (or broke), and how many were skipped in a JUnit file."""
+    passed = skipped = 0
+    failed = []
     root = ElementTree.parse(report).getroot()  # noqa: S314 - written by our own runner a moment ago
     for case in root.iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+            names = (case.get("classname"), case.get("name"))  # ctest's are one
+            failed.append(".".join(dict.fromkeys(each for each in names if each)))
         elif case.find("skipped") is not None or case.get("status") in {"disabled", "notrun"}:
             skipped += 1
         else:
             passed += 1
-    return passed, failed, skipped
-
-
-def failures(report: Path) -> tuple[str, ...]:
-    """Name the tests of a JUnit file that failed."""
-    root = ElementTree.parse(report).getroot()  # noqa: S314 - written by our own runner a moment ago
-    return tuple(
-        ".".join(dict.fromkeys(each for each in (case.get("classname"), case.get("name")) if each))  # ctest's are one
-        for case in root.iter("testcase")
-        if case.find("failure") is not None or case.find("error") is not None
-    )
+    return passed, tuple(failed), skipped
 
 
 def execute(
@@ -176,15 +169,15 @@ def run(
         problem = f"stopped after {RUNNER_TIMEOUT_S} s"
     seconds = time.monotonic() - started
     try:
-        passed, failed, skipped = count(report)
-        broken = failures(report)
+        passed, broken, skipped = read(report)
     except (OSError, ElementTree.ParseError):
         return Outcome(name, 0, 0, 0, seconds, problem or f"exit code {code} and no report")
-    if code != 0 and not failed:
+    if code != 0 and not broken:
         problem = problem or f"exit code {code}"
-    if passed + failed + skipped == 0:
+    if passed + len(broken) + skipped == 0:
         problem = problem or "found no test"
-    return Outcome(name, passed, failed, skipped, seconds, problem, tuple(each for each in bad if each not in broken))
+    unsteady = tuple(each for each in bad if each not in broken)
+    return Outcome(name, passed, len(broken), skipped, seconds, problem, broken, unsteady)
 
 
 def run_ctest(package: str) -> Outcome:
@@ -264,14 +257,13 @@ def looked_at_again(outcome: Outcome, folder: Path) -> Outcome:
     again = run_pytest(name, folder, 0, only_failed=True)
     if again.problem or again.passed + again.failed != outcome.failed:
         return outcome
-    failed = failures(RESULTS / f"{name}.pytest.xml")
-    still = failures(RESULTS / f"{name}.again.pytest.xml")
     return replace(
         outcome,
         passed=outcome.passed + again.passed,
         failed=again.failed,
+        broken=again.broken,
         seconds=outcome.seconds + again.seconds,
-        unsteady=tuple(each for each in failed if each not in still),
+        unsteady=tuple(each for each in outcome.broken if each not in again.broken),
     )
 
 

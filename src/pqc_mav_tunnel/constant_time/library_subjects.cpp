@@ -124,6 +124,14 @@ Material kem_material(State& state) {
   return out;
 }
 
+/// A key pair of no class, then random numbers of one.
+auto then_stream(const std::function<void(std::optional<Class>)>& draw) {
+  return [draw](Class which) {
+    draw(std::nullopt);
+    begin_stream(which);
+  };
+}
+
 void add_kem(std::vector<Subject>& out, const KemInfo& info) {
   const auto found = look_up(info);
   if (found.name.empty()) return;
@@ -139,21 +147,13 @@ void add_kem(std::vector<Subject>& out, const KemInfo& info) {
                         state->now.secret_key.data()));
   };
   const auto secrets = [state] { return secret_parts(*state); };
-  out.push_back({"liboqs", name + " key generation",
-                 [state, draw](Class which) {
-                   draw(std::nullopt);
-                   begin_stream(which);
-                 },
+  out.push_back({"liboqs", name + " key generation", then_stream(draw),
                  [state] {
                    check(OQS_KEM_keypair(state->kem.get(), state->now.public_key.data(), state->now.secret_key.data()),
                          "key generation");
                  },
                  from_the_stream, false});
-  out.push_back({"liboqs", name + " encapsulation",
-                 [state, draw](Class which) {
-                   draw(std::nullopt);
-                   begin_stream(which);
-                 },
+  out.push_back({"liboqs", name + " encapsulation", then_stream(draw),
                  [state] {
                    check(OQS_KEM_encaps(state->kem.get(), state->now.ciphertext.data(), state->shared.data(),
                                         state->now.public_key.data()),
@@ -184,11 +184,7 @@ void add_signature(std::vector<Subject>& out, const SigInfo& info) {
       return made;
     });
   };
-  out.push_back({"liboqs", name + " key generation",
-                 [state, draw](Class which) {
-                   draw(std::nullopt);
-                   begin_stream(which);
-                 },
+  out.push_back({"liboqs", name + " key generation", then_stream(draw),
                  [state] {
                    check(OQS_SIG_keypair(state->sig.get(), state->now.public_key.data(), state->now.secret_key.data()),
                          "key generation");

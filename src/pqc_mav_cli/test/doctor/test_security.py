@@ -264,8 +264,9 @@ def test_what_a_configuration_sets_is_found_in_either_form() -> None:
 
 
 def test_an_end_in_a_container_is_judged_by_its_own_configuration(machine: Machine, tmp_path: Path) -> None:
-    machine.at(f"{PID}/root").unlink()
-    machine.write(f"{PID}/root/etc/pqcmav/tunneld/gcs.yaml", "role: gcs\nkeys: /inside\ndata_port: 14580\n", 0o666)
+    inside = f"{PID}/root"
+    machine.at(inside).unlink()
+    machine.write(f"{inside}/etc/pqcmav/tunneld/gcs.yaml", "role: gcs\nkeys: /inside\ndata_port: 14580\n", 0o666)
     machine.sockets(("00000000:38F4", 71))
     found = machine.checks()
     assert all(finding.level is Level.OK for finding in found), found
