@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -202,12 +203,16 @@ class AddressWorld {
     while (auto out = client_->transport->poll(now())) up(std::move(out->datagram));
     if (now() > client_->transport->last_progress() + 10 * kS) return begin_attempt();
     const auto due = std::min(client_->transport->deadline(), client_->transport->last_progress() + 10 * kS + 1);
-    if (due >= client_->wake) return;
-    client_->wake = due;
-    clock_.at(due, [this, name = client_->name] {
-      if (!client_ || client_->name != name) return;
-      client_->wake = Transport::kNever;
-      serve_client();
+    wake(client_, due, [this] { serve_client(); });
+  }
+  /// Serves a client again when it has something to do, unless it is gone by then.
+  void wake(std::optional<Client>& client, std::uint64_t due, std::function<void()> serve) {
+    if (due >= client->wake) return;
+    client->wake = due;
+    clock_.at(due, [&client, name = client->name, serve = std::move(serve)] {
+      if (!client || client->name != name) return;
+      client->wake = Transport::kNever;
+      serve();
     });
   }
   virtual void on_whole(Bytes frame) {

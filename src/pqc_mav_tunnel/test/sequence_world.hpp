@@ -273,14 +273,7 @@ class SequenceWorld : public AddressWorld {
       up(control_frame(drone_, HandshakePart{out->datagram}));
     }
     if (!inner_) return;
-    const auto due = inner_->transport->deadline();
-    if (due >= inner_->wake) return;
-    inner_->wake = due;
-    clock_.at(due, [this, name = inner_->name] {
-      if (!inner_ || inner_->name != name) return;
-      inner_->wake = Transport::kNever;
-      serve_inner();
-    });
+    wake(inner_, inner_->transport->deadline(), [this] { serve_inner(); });
   }
   void part_at_drone(ByteView value) {
     if (!inner_ || value.size() < kAttemptSize || !std::ranges::equal(inner_->name, value.first(kAttemptSize))) return;
