@@ -19,7 +19,6 @@ from itertools import islice
 from pathlib import Path
 
 import configuration_doc
-import policy_doc
 import suites_doc
 
 from pqc_mav_bench.schema import document as metrics
@@ -36,7 +35,6 @@ def generated() -> dict[str, str]:
     return {
         "docs/configuration.md": configuration_doc.text(),
         "docs/suites.md": suites_doc.text(),
-        "docs/policy-parameters.md": policy_doc.text(),
         "docs/metrics.md": metrics.page(),
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),

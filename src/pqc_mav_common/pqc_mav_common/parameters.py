@@ -35,7 +35,7 @@ class ParameterSpec:
     """One parameter; its type is that of `default`, a list of strings being a tuple. Bounds are inclusive, None = none.
 
     `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on. `live`: a
-    node that works takes a new value at once.
+    node that works takes a new value at once. `source`: where the default was published.
     """
 
     name: str
@@ -47,6 +47,7 @@ class ParameterSpec:
     unit: str = ""
     required: bool = False
     live: bool = False
+    source: str = ""
 
     @classmethod
     def from_schema(cls, entry: Mapping[str, Any], prefix: str = "") -> ParameterSpec:
@@ -61,6 +62,7 @@ class ParameterSpec:
             unit=entry["unit"],
             required=entry["required"],
             live=not entry.get("read_only", True),
+            source=entry.get("published", ""),
         )
 
     def check(self, node: str, value: Any) -> Any:
@@ -90,8 +92,9 @@ class ParameterSpec:
         return checked
 
     def facts(self) -> str:
-        """Valid values and default on one line."""
-        return f"{self.valid()}; {'required' if self.required else f'default {yaml_text(self.default)}'}"
+        """Valid values and default on one line, and the default's source if it has one."""
+        default = "required" if self.required else f"default {yaml_text(self.default)}"
+        return f"{self.valid()}; {default}" + (f"; source: {self.source}" if self.source else "")
 
     def valid(self) -> str:
         """The values it takes, on one line."""

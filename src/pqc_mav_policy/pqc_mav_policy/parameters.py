@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thresholds and times of the policy: name, default, bounds, unit, meaning and source of each, in one place.
 
-The ROS parameters, the commented configuration and docs/policy-parameters.md are made from this table. `published`
-names the row of `rpi5_policy_parameters.csv` or the document a default comes from; where it is empty, the figure is
-ours and the description says what it is for. The expert's own thresholds are in strategies/expert/parameters.py.
+The ROS parameters and the commented config/policy.yaml are made from this table. `published` names the row of
+`rpi5_policy_parameters.csv` or the document a default comes from; if it is empty, the figure is ours and the
+description says what it is for. The expert's own thresholds are in strategies/expert/parameters.py.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,23 +17,18 @@ _HEAD = """\
 
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
 
-Schema version {version}; campaigns of version 7.0 are read, too. A run is one `metrics.json`:
-{count} fields in 18 categories, A to R. The same fields, flattened as `category.field`, are the
-columns of a campaign's `tidy.csv` and `tidy.parquet`, one row per run (structures such as counts by type are in the
-JSON only).
-`pqcmav bench schema` prints its JSON Schema.
+Schema version {version}; campaigns of version 7.0 are read, too. A run is one `metrics.json` of {count} fields in 18
+categories, A to R; flattened as `category.field` they are the columns of a campaign's `tidy.csv` and `tidy.parquet`, one
+row per run (structures are in the JSON only). `pqcmav bench schema` prints the JSON Schema.
 
-* A value that is null has an entry in `metric_status` that says why; so has a zero that is normal ("zero" below) and a
-  value that is modelled, emulated or anomalous. Statuses: {statuses}.
-* A figure has one name from the ROS message to the report, with its unit as the suffix; where the report shows another
-  unit, only the suffix differs (`seal_mean_ns`, `seal_mean_us`). Prefixes: `gcs_` is the ground's value, which never
-  overwrites the drone's; a line whose side ends in `gcs_` stands for both fields. `engine_` is what the engine's own
-  probes measured, not the traffic.
-* `down` is drone to ground, `up` ground to drone. Unit `1` is a plain ratio or number.
-* Every good handshake of a run counts, also the first, which changes the suite. Nothing is cold then: both ends have a
-  session and traffic flows. A flight has that handshake too, and it cannot decide a comparison: of 30 handshakes, one
-  more or less moves the median by half a place, and its 95 % interval reaches from the 10th to the 21st. Whoever takes
-  it for a warm-up leaves out `number` 1 of `handshakes.csv`.
+* A value that is null, a zero that is normal, and a value that is modelled, emulated or anomalous each have an entry in
+  `metric_status` that says why: {statuses}.
+* A figure has one name from the ROS message to the report; the suffix is its unit. Unit `1` is a ratio or plain number.
+* In brackets stands the side that measures; a row has its own if it is another. The ground's value never overwrites the
+  drone's: with "and `gcs_`" there is a second field of that name. `engine_` is what the engine's own probes measured,
+  not the traffic. `down` is drone to ground, `up` ground to drone.
+* Every good handshake of a run counts, also the first, which changes the suite: a session is up and traffic flows then,
+  too. To leave it out, drop `number` 1 of `handshakes.csv`.
 * `findings` names what the sanity checks found; `integrity.sha256` is the SHA-256 of the canonical JSON (sorted keys,
   no spaces, UTF-8) of the file without that one value.
 """
@@ -67,6 +63,12 @@ def _is_twin(field: MetricField, found: Mapping[str, MetricField]) -> bool:
     return other is not None and other is not field and (other.meaning, other.unit) == (field.meaning, field.unit)
 
 
+def _side(field: MetricField, found: Mapping[str, MetricField]) -> str:
+    """The side that measures a field, and whether the ground's of that name says the same of itself."""
+    twin = found.get(f"gcs_{field.name}")
+    return field.side.value + (" and `gcs_`" if twin is not None and _is_twin(twin, found) else "")
+
+
 def page() -> str:
     """The whole text of docs/metrics.md."""
     every = [(name, kind, list(fields_of(name, kind))) for name, kind in categories().items()]
@@ -74,17 +76,13 @@ def page() -> str:
     lines = [_HEAD.format(version=SCHEMA_VERSION, count=sum(len(f) for _, _, f in every), statuses=statuses)]
     for name, kind, fields in every:
         about = " ".join((kind.__doc__ or "").split()).partition(": ")[2]
-        lines += [f"## {kind.letter} {kind.title}", "", f"`{name}`: {about}", ""]
-        lines += ["| field | unit | side | meaning |", "|---|---|---|---|"]
         found = {field.name: field for field in fields}
-        for field in fields:
-            if _is_twin(field, found):
-                continue
-            side = field.side.value
-            if (twin := found.get(f"gcs_{field.name}")) and _is_twin(twin, found):
-                side += ", `gcs_`"
-            meaning = field.meaning + (f" (zero: {field.zero})" if field.zero else "")
+        shown = [(field, _side(field, found)) for field in fields if not _is_twin(field, found)]
+        usual = Counter(side for _, side in shown).most_common(1)[0][0]
+        lines += [f"## {kind.letter} {kind.title}", "", f"`{name}` ({usual}): {about}", ""]
+        lines += ["| field | unit | side | meaning |", "|---|---|---|---|"]
+        for field, side in shown:
             unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
-            lines.append(f"| `{field.name}` | {unit} | {side} | {meaning} |")
+            lines.append(f"| `{field.name}` | {unit} | {'' if side == usual else side} | {field.meaning} |")
         lines.append("")
     return "\n".join(lines)
