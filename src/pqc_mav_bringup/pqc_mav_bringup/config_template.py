@@ -86,8 +86,8 @@ def render(name: str) -> str:
     if name == "policy":
         lines = head("The drone's policy: which suite the tunnel uses and when keys are renewed.", "policy_config")
         lines[-1:] = [
-            "# 'source' is the row of the published table ([pqcmav-paper] Table II) or the document a default comes from;",
-            "# a default without one is this project's own. Documents: docs/references.md.",
+            "# 'source' is the row of the published table ([pqcmav-paper] Table II) or the document a default comes",
+            "# from; a default without one is this project's own. Documents: docs/references.md.",
             "",
         ]
         lines += ["/**:", "  pqc_policy:", "    ros__parameters:", *_nested(node_specs(), " " * 6)]

@@ -136,7 +136,7 @@ def test_an_entry_of_a_schema_becomes_a_spec() -> None:
         (STREAMS, 'any of a, b; default ["a"]'),
         (ParameterSpec("keys", "", "Folder.", required=True), "string; required"),
         (ParameterSpec.from_schema(ENTRY), "whole number; 0 to 63; default 46"),
-        (ParameterSpec.from_schema({**ENTRY, "published": "a table"}), "whole number; 0 to 63; default 46; source: a table"),
+        (ParameterSpec.from_schema({**ENTRY, "published": "x"}), "whole number; 0 to 63; default 46; source: x"),
     ],
 )
 def test_facts(spec: ParameterSpec, facts: str) -> None:
