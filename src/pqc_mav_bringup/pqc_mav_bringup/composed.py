@@ -9,7 +9,6 @@ from typing import Any
 
 from pqc_mav_bringup import mavros, proxy
 from pqc_mav_bringup.description import Argument, BringupError, Process
-from pqc_mav_common import config_file
 from pqc_mav_common.errors import ProcessError
 
 NAME = "pqc_container"
@@ -144,6 +143,8 @@ def _component(process: Process, plugin: str, name: str, parameters: Mapping[str
 def _from_files(process: Process, name: str) -> dict[str, Any]:
     """What the files say of this node. launch_ros would pass over every block but `/**` and that of the whole name, so
     over `/**: pqc_proxy` of our own files, without a word; and a container passes no file on to what it loads."""
+    from pqc_mav_common import config_file  # with PyYAML, which the Debian package has not
+
     found: dict[str, Any] = {}
     try:
         for path in process.parameter_files:

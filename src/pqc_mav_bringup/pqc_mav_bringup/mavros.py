@@ -7,8 +7,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from pqc_mav_bringup import geoid
 from pqc_mav_bringup.description import Argument, BringupError, Process, ProcessDescription, Setting
 from pqc_mav_bringup.mavros_url import refusal
@@ -116,6 +114,8 @@ def check_data(process: Process, environment: Mapping[str, str]) -> None:
 
 def _check_file(name: str, path: str) -> None:
     """The connections are the arguments' affair: those of a file would be opened unseen."""
+    import yaml  # not above: the arguments are read where there is no PyYAML, too
+
     try:
         found = _keys(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
     except (OSError, ValueError, yaml.YAMLError) as error:

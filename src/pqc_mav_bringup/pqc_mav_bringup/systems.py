@@ -287,14 +287,14 @@ _CHOSEN = "empty = chosen at start."
 
 DEMO = SystemDescription(
     name="demo",
-    description="A simulated vehicle, both ends of the tunnel and a ground client, all on this machine.",
+    description="A simulated vehicle, both ends and a ground client on this machine; 'pqcmav status' watches them.",
     arguments=(
         _config("demo"),
         Argument("keys", "Root of the keys as made by 'pqcmav keys init'; empty = fresh keys, removed at the end."),
         Argument("suite", "Cipher suite, short code or id (see 'pqcmav suites'); empty = as configured."),
         Argument("rate", "Messages per second of the vehicle.", "320"),
         Argument("profile", "Behaviour of the vehicle.", "auto", ("auto", "hover", "client")),
-        Argument("altitude", "How high the vehicle flies [m].", "10"),
+        Argument("altitude", "How high the vehicle flies, in metres.", "10"),
         Argument("data_port", f"UDP port of the gcs; {_CHOSEN}"),
         Argument("drone_data_port", f"UDP port of the drone towards the gcs; {_CHOSEN}"),
         Argument("plain_port", f"UDP port on which the drone's proxy receives plaintext; {_CHOSEN}"),

@@ -16,8 +16,11 @@ import psutil
 import pytest
 from commands import COMMAND, DEADLINE_S, Running, pqcmav, refused
 
+from pqc_mav_bringup.description import SystemDescription
 from pqc_mav_bringup.log_file import VARIABLE
 from pqc_mav_bringup.share import prefixes
+from pqc_mav_bringup.systems import DEMO, DRONE, SYSTEMS
+from pqc_mav_cli.up_command import option
 from pqc_mav_common.free_ports import free_ports
 
 # The proxy alone.
@@ -244,6 +247,19 @@ def test_mavros_that_would_listen_to_the_network_is_refused_with_the_cure() -> N
     assert "to 192.0.2.7, past the tunnel" in refused(
         2, *open_url, "--mavros-allow", "0.0.0.0", "--fcu-url", "tcp://192.0.2.7"
     )
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_the_options_are_the_arguments_of_the_launch_file(system: SystemDescription, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    said = " ".join(pqcmav("up", system.name, "--help").stdout.split())
+    offered = set(re.findall(r"│ (--[\w-]+)", said))
+    extra = {"--verbose", "--help"} | ({"--check"} if system is not DEMO else set())
+    assert offered == {option(each.name) for each in system.arguments if each.name != "composed"} | extra
+    assert ":=" not in said and "yaml. " not in said, "no path of this machine, and no word of a launch file"
+    if system is DRONE:
+        assert "see --mavros-allow" in said and "One of: udp (default), mavros." in said
+        assert "Default: the installed one." in said
 
 
 def test_the_demo_system() -> None:
