@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the drone side's footprint: one table of totals, and one for each of the newest measurements."""
+"""The page of the drone side's footprint: totals of the newest measurements, and the processes of the last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pqc_mav_bench.analysis.statistics import mean_interval
 GOAL_CPU_PERCENT = 4.0
 GOAL_PSS_MB = {"py": 150.0, "cpp": 110.0}  # by the kind of proxy
 PROXY = "pqc_proxy"
-SHOWN = 3  # measurements that have their processes on the page
+LISTED = 7  # measurements on the page, the newest
+SHOWN = 1  # of them with their processes
 _COLUMNS = ("CPU %", "RSS MB", "PSS MB", "alone MB", "threads")
 
 
@@ -38,13 +39,14 @@ def render(results: Mapping[str, Any]) -> str:
         "messages pass mavros before the proxy, and the goals do not count. CPU is user and system "
         "time of each process in percent of one core: the mean of the windows with its 95 % interval. `alone` is the "
         "PSS as it would be if nothing else ran on the machine: page frames are counted, and divided among the drone's "
-        "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows. Where other "
-        "work keeps the machine busy, datagrams wait for each other and a wake-up takes several: the same program then "
-        "costs less. With a negative nice value everything measured runs before other work, and wakes up nearly as "
-        "often as on a machine of its own; waking an idle processor costs more still.\n\n"
+        "processes only. The forwarder carries the vehicle's datagrams to the proxy in the same windows. On a busy "
+        "machine datagrams wait for each other and a wake-up takes several, so the same program costs less; `ahead of "
+        f"other work` avoids that by a negative nice value. The newest {LISTED} measurements; all are in "
+        "`footprint.json.gz`.\n\n"
     )
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
-    text += report.table(head, [_total(label, result) for label, result in results.items()])
+    listed = dict(list(results.items())[-LISTED:])
+    text += report.table(head, [_total(label, result) for label, result in listed.items()])
     label, last = [item for item in results.items() if "mavlink" not in item[1]["options"]][-1]
     cpu, held = last["cpu_percent_total"], held_kib(last["memory"]) * 1024 / 1e6
     goal = GOAL_PSS_MB[last["options"].get("proxy", "py")]
@@ -52,9 +54,8 @@ def render(results: Mapping[str, Any]) -> str:
         f"\n`{label}`: {cpu} % of a core, goal <= {GOAL_CPU_PERCENT:g} %: {report.verdict(cpu <= GOAL_CPU_PERCENT)}; "
         f"{held:.1f} MB of PSS, goal <= {goal:g} MB: {report.verdict(held <= goal)}.\n"
     )
-    newest = list(results.items())[-SHOWN:]
-    text += _proxies(results) + f"\n## By process\n\nThe newest {len(newest)}; all are in `footprint.json.gz`.\n"
-    return text + "".join(_section(label, result) for label, result in newest)
+    newest = list(listed.items())[-SHOWN:]
+    return text + _proxies(listed) + "\n## By process\n" + "".join(_section(*each) for each in newest)
 
 
 def _totals(result: Mapping[str, Any]) -> list[float]:

@@ -174,28 +174,28 @@ def render(rows: list[dict[str, Any]], drops: dict[str, int], machine: str) -> s
         f"Longest gap between two deliveries during a rekey {during} ms, outside one {outside} ms. "
         f"Drop counters of both ends: {drops or 'all zero'}.\n\n"
     )
+    lines = []
+    for pair, row in report.by_pair(rows).items():
+        kinds = list(row.values())
+        spoiled = sum(r[key] for r in kinds for key in ("lost", "duplicates", "corrupted"))
+        lines.append(
+            (
+                pair, f"{sum(r['rekeys_ok'] for r in kinds)}/{sum(r['rekeys'] for r in kinds)}",
+                sum(r["sent"] for r in kinds), spoiled,
+                " / ".join(report.of_ciphers(row, lambda r: str(r["rekey_into_ms_median"]))),
+                max(r["gap_during_ms"] for r in kinds), max(r["gap_outside_ms"] for r in kinds),
+            )
+        )  # fmt: skip
     head = (
         "suite",
         "rekeys",
         "sent",
-        "lost",
-        "twice",
-        "corrupted",
-        "rekey into it, ms",
+        "lost, twice, corrupted",
+        f"median rekey into it with {' / '.join(report.CIPHERS)}, ms",
         "longest gap during ms",
         "outside ms",
     )
-    return text + report.table(
-        head,
-        [
-            (
-                pqc_mav_tunnel.find_suite(r["suite"]).short_code, f"{r['rekeys_ok']}/{r['rekeys']}",
-                r["sent"], r["lost"], r["duplicates"], r["corrupted"],
-                r["rekey_into_ms_median"], r["gap_during_ms"], r["gap_outside_ms"],
-            )
-            for r in rows
-        ],
-    )  # fmt: skip
+    return text + report.table(head, lines)
 
 
 def main() -> int:

@@ -103,7 +103,8 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
             why = system.no.get(figure.key) or (f"it failed: {failures[-1][:120]}" if failures else "not measured")
             if why not in reasons.setdefault(system.title, []):
                 reasons[system.title].append(why)
-        rows.append(row)
+        if set(row[1:]) != {"-"}:
+            rows.append(row)
     counts = sorted({each.n for of_figure in found.values() for each in of_figure.values()}) or [0]
     repeated = dict.fromkeys((counts[0], counts[-1]))
     environment, sessions = part["sessions"][0], len(part["sessions"])
@@ -143,27 +144,29 @@ def standing(parts: Mapping[str, Any], systems: Sequence[System]) -> dict[str, d
 
 
 def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
-    """Where PQC-MAV is behind, where ahead, and what cannot be told apart."""
+    """Where PQC-MAV is behind, and where ahead."""
     titles = {system.key: system.title for system in systems}
     of = standing(parts, systems)
     heads = {
         BEHIND: ("Where PQC-MAV is behind", "It is behind in nothing that these intervals can tell apart."),
         AHEAD: ("Where it is ahead", "It is ahead in nothing that these intervals can tell apart."),
-        TIE: ("A tie", "There is no tie."),
     }
     text = (
         "\nPQC-MAV with its default settings (GSO on) beside each system that encrypts. Two figures are told apart "
         "only when their 95 % intervals do not touch; otherwise it is a tie. Fewer than "
-        f"{COMPARED_FROM} repetitions are not compared. The figures are in the tables.\n"
+        f"{COMPARED_FROM} repetitions are not compared. The figures are in the tables; what neither list names is a "
+        "tie.\n"
     )
     for outcome, (head, nothing) in heads.items():
         text += f"\n### {head}\n\n"
-        lines = dict[str, list[str]]()  # figures with the same reason are told together
+        lines = dict[str, list[str]]()  # figures with the same reason, or the same systems, are told together
         for figure, keys in of[outcome].items():
-            names = f"{figure.sentence} ({', '.join(titles[key] for key in keys)})"
-            lines.setdefault(figure.why if outcome == BEHIND and figure.why else figure.key, []).append(names)
-        reasons = {figure.why for figure in FIGURES}
-        told = [f"- {'; '.join(names)}.{f' {why}' if why in reasons else ''}" for why, names in lines.items()]
+            others = ", ".join(titles[key] for key in keys)
+            if outcome == BEHIND and figure.why:
+                lines.setdefault(f" {figure.why}", []).append(f"{figure.sentence} ({others})")
+            else:
+                lines.setdefault(f" ({others})", []).append(figure.sentence)
+        told = [f"- {'; '.join(names)}{end if end.startswith(' (') else f'.{end}'}" for end, names in lines.items()]
         text += "\n".join(told) + "\n" if told else f"{nothing}\n"
     return text + gso_cost(parts)
 
