@@ -5,6 +5,7 @@ add_library(pqcmav_engine STATIC
   src/config.cpp
   src/config_schema.cpp
   src/engine.cpp
+  src/engine_drones.cpp
   src/error.cpp
   src/events.cpp
   src/peer_list.cpp

@@ -2,19 +2,12 @@
 #include "pqc_mav_tunnel/engine.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
-#include <set>
 
-#include "added_drone.hpp"
 #include "clock.hpp"
-#include "console/console.hpp"
-#include "control/drone_control.hpp"
-#include "control/gcs_control.hpp"
 #include "control/rekey_plan.hpp"
-#include "net/data_plane.hpp"
+#include "engine_impl.hpp"
 #include "peer_list.hpp"
-#include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav {
@@ -22,8 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
-
-constexpr const char* kOfTheGcs = "A drone's engine serves that drone alone; ask the gcs' engine.";
 
 /// Where there are several: the active one of a drone; a gcs is its own.
 std::string station_of(const LinkStatus& link, const EngineConfig& config) {
@@ -38,43 +29,6 @@ void add_drops(NamedCounters& out, const Drops& drops) {
   for (std::size_t i = 0; i < kDropKinds; ++i) out.emplace_back(kDropNames[i], drops[i].get());
 }
 
-std::vector<std::string> drones_in(const EngineConfig& config, const FlatConfig& values) {
-  if (config.role != Role::gcs) throw TunnelError(Errc::config_invalid, kOfTheGcs);
-  return std::get<std::vector<std::string>>(values.at("drones"));
-}
-
-/// A drone's own plaintext.
-DroneEntry plain_entry(const EngineConfig& config) {
-  return {config.drone_id, config.plain_bind, config.plain_peer, config.plain_endpoints, std::nullopt, {}};
-}
-
-/// May this key change while an engine runs?
-bool is_of_drones(const EngineConfig& config, std::string_view key) {
-  if (config.role == Role::gcs) return key == "drones" || key.starts_with("drone.");
-  return key == "plain" || key == "plain_bind" || key == "plain_peer" || key == "plain_endpoints";
-}
-
-/// Takes what may change from `fresh`, and returns the keys of what may not and yet is another.
-std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& fresh) {
-  std::vector<std::string> out;
-  for (const auto& [key, value] : fresh.effective)
-    if (const auto it = config.effective.find(key);
-        !is_of_drones(config, key) && it != config.effective.end() && it->second != value)
-      out.push_back(key);
-  const auto take = [&](FlatConfig& into, const FlatConfig& from) {
-    std::erase_if(into, [&](const auto& each) { return is_of_drones(config, each.first); });
-    for (const auto& [key, value] : from)
-      if (is_of_drones(config, key)) into[key] = value;
-  };
-  take(config.effective, fresh.effective);
-  take(config.given, fresh.given);
-  config.drones = fresh.drones;
-  config.plain_bind = fresh.plain_bind;
-  config.plain_peer = fresh.plain_peer;
-  config.plain_endpoints = fresh.plain_endpoints;
-  return out;
-}
-
 /// A problem of an endpoint is told where people and programs look, after one with the keys.
 void add_endpoints(LinkStatus& status, const PlainHub& hub) {
   status.plain_local = hub.text();
@@ -85,142 +39,80 @@ void add_endpoints(LinkStatus& status, const PlainHub& hub) {
                                      : sentence + (status.last_error.empty() ? "" : " " + status.last_error);
 }
 
+/// Where the path is a guess, the tunnel does without.
+std::optional<LocalSocket> open_control_socket(const EngineConfig& config, EventQueue& events) {
+  if (config.control_socket == "off") return std::nullopt;
+  try {
+    return LocalSocket(config);
+  } catch (const TunnelError& error) {
+    if (config.control_socket != "auto") throw;
+    events.log(LogLevel::info, "", error.what());
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 
-class Engine::Impl {
- public:
-  explicit Impl(EngineConfig given)
-      : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
-    for (const auto& entry : shown.drones) named.insert(entry.id);
-    if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
-    if (config.role == Role::drone)
-      drone = std::make_unique<DroneControl>(shown, events);
-    else
-      gcs = std::make_unique<GcsControl>(shown, events);
-  }
-  ~Impl() { stop(); }
+Engine::Impl::Impl(EngineConfig given)
+    : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+  for (const auto& entry : shown.drones) named.insert(entry.id);
+  if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
+  if (config.role == Role::drone)
+    drone = std::make_unique<DroneControl>(shown, events);
+  else
+    gcs = std::make_unique<GcsControl>(shown, events);
+}
 
-  void start(Engine& engine) {
-    if (data)
-      throw TunnelError(Errc::state,
-                        running ? "The engine is already running."
-                                : "A stopped engine cannot be started again (an engine runs once); make a new one.");
-    ControlHooks hooks;
-    if (drone) {
-      hooks.rekey_requested = [this](std::size_t link, const RekeyRequest& request) {
-        if (link != 0) return drone->refuse_request(link, request.request_id);
-        drone->on_rekey_requested(request);
-      };
-      hooks.changed = [this](std::size_t) { drone->on_changed(); };
-      hooks.term_told = [this](std::uint32_t term) { drone->on_term_told(term); };
-    } else {
-      hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) {
-        gcs->on_rekey_answered(link, result);
-      };
-      hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
-    }
-    auto socket = open_control_socket();
-    data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
-    try {
-      // The data thread drives the handshakes: their handler is known before it runs.
-      if (gcs) gcs->start(*data);
-      if (drone) drone->attach(*data);
-      data->start();
-      if (drone) drone->start();
-    } catch (...) {
-      data->stop();
-      data.reset();
-      throw;
-    }
-    running = true;
-    if (!socket) return;
-    console = std::make_unique<Console>(engine, event_journal, std::move(*socket));
-    control_path = console->path().string();
-    events.log(LogLevel::info, "", "Control socket: " + control_path + '.');
+void Engine::Impl::start(Engine& engine) {
+  if (data)
+    throw TunnelError(Errc::state,
+                      running ? "The engine is already running."
+                              : "A stopped engine cannot be started again (an engine runs once); make a new one.");
+  ControlHooks hooks;
+  if (drone) {
+    hooks.rekey_requested = [this](std::size_t link, const RekeyRequest& request) {
+      if (link != 0) return drone->refuse_request(link, request.request_id);
+      drone->on_rekey_requested(request);
+    };
+    hooks.changed = [this](std::size_t) { drone->on_changed(); };
+    hooks.term_told = [this](std::uint32_t term) { drone->on_term_told(term); };
+  } else {
+    hooks.rekey_answered = [this](std::size_t link, const RekeyResult& result) {
+      gcs->on_rekey_answered(link, result);
+    };
+    hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
   }
-
-  /// Where the path is a guess, the tunnel does without.
-  std::optional<LocalSocket> open_control_socket() {
-    if (config.control_socket == "off") return std::nullopt;
-    try {
-      return LocalSocket(config);
-    } catch (const TunnelError& error) {
-      if (config.control_socket != "auto") throw;
-      events.log(LogLevel::info, "", error.what());
-      return std::nullopt;
-    }
-  }
-
-  void stop() {
-    if (!running) return;
-    running = false;
-    if (drone) drone->stop();
-    if (gcs) gcs->stop();
-    console.reset();  // rekeys that were asked there have their answer now
+  auto socket = open_control_socket(config, events);
+  data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
+  try {
+    // The data thread drives the handshakes: their handler is known before it runs.
+    if (gcs) gcs->start(*data);
+    if (drone) drone->attach(*data);
+    data->start();
+    if (drone) drone->start();
+  } catch (...) {
     data->stop();
-    events.close();
+    data.reset();
+    throw;
   }
+  running = true;
+  if (!socket) return;
+  console = std::make_unique<Console>(engine, event_journal, std::move(*socket));
+  control_path = console->path().string();
+  events.log(LogLevel::info, "", "Control socket: " + control_path + '.');
+}
 
-  /// Null once the drone was removed.
-  [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t i) const {
-    return drone ? std::shared_ptr<const LinkLedger>(std::shared_ptr<void>(), &drone->ledger()) : gcs->ledger(i);
-  }
-
-  /// What was read, with the drones that were added while the engine runs and that no configuration has named so far.
-  /// What was read may be stricter than when they were added: then it is refused.
-  std::pair<EngineConfig, std::vector<std::string>> with_kept(EngineConfig fresh) {
-    const std::lock_guard lock(config_mutex);
-    for (const auto& entry : fresh.drones) named.insert(entry.id);
-    std::vector<std::string> kept;
-    for (const auto& entry : shown.drones)
-      if (!named.contains(entry.id)) kept.push_back(entry.id);
-    if (kept.empty() || fresh.role != Role::gcs) return {std::move(fresh), {}};
-    auto values = fresh.given;
-    auto ids = std::get<std::vector<std::string>>(values.at("drones"));
-    for (const auto& id : kept) {
-      ids.push_back(id);
-      const auto prefix = "drone." + id + ".";
-      FlatConfig settings;
-      for (const auto& [key, value] : shown.given)
-        if (key.starts_with(prefix)) settings[key.substr(prefix.size())] = value;
-      for (const auto& [key, value] : added_settings(fresh.given, id, std::move(settings)))
-        values[prefix + key] = value;
-    }
-    values["drones"] = std::move(ids);
-    return {EngineConfig::from_flat(values), std::move(kept)};
-  }
-
-  [[nodiscard]] EngineConfig current_config() const {
-    const std::lock_guard lock(config_mutex);
-    return shown;
-  }
-
-  DataPlane& plane() const {
-    if (!data) throw TunnelError(Errc::state, "The engine has not been started.");
-    return *data;
-  }
-
-  const EngineConfig config;  // as at the start, without the drones
-  mutable std::mutex config_mutex, change_mutex, reload_mutex;
-  EngineConfig shown;             // as now, whole; under config_mutex once the engine runs
-  FlatConfig file = shown.given;  // without what was added and removed since; under config_mutex
-  std::function<EngineConfig()> source;
-  std::function<void()> source_taken;
-  std::vector<std::string> source_files;
-  std::set<std::string> named;  // drones that the configuration has named; under config_mutex
-  EventJournal event_journal;
-  EventQueue events;
-  std::unique_ptr<DroneControl> drone;
-  std::unique_ptr<GcsControl> gcs;
-  std::unique_ptr<DataPlane> data;
-  std::unique_ptr<Console> console;
-  std::string control_path;
-  mutable std::mutex dangers_mutex;
-  std::vector<std::string> dangers;
-  bool running = false;
-};
+void Engine::Impl::stop() {
+  if (!running) return;
+  running = false;
+  if (drone) drone->stop();
+  if (gcs) gcs->stop();
+  console.reset();  // rekeys that were asked there have their answer now
+  data->stop();
+  events.close();
+}
 
 Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
 Engine::~Engine() = default;
@@ -392,149 +284,6 @@ void Engine::set_dangers(std::vector<std::string> dangers) {
 std::vector<std::string> Engine::dangers() const {
   const std::lock_guard lock(impl_->dangers_mutex);
   return impl_->dangers;
-}
-
-KeyChanges Engine::reload_keys(bool dry_run) {
-  (void)impl_->plane();
-  const auto changes = impl_->drone ? impl_->drone->reload_keys(dry_run) : impl_->gcs->reload_keys(dry_run);
-  if (dry_run) return changes;
-  const auto list = [](const char* what, const std::vector<std::string>& names) {
-    std::string out;
-    for (const auto& name : names) out += (out.empty() ? what : ", ") + name;
-    return out;
-  };
-  const auto said = list(" Renewed: ", changes.renewed) + list(" Without a key now: ", changes.removed) +
-                    list(" Signing keys: ", changes.signing);
-  impl_->events.log(LogLevel::info, "", "Read the keys again." + (said.empty() ? " Nothing has changed." : said + '.'));
-  return changes;
-}
-
-KeyChanges Engine::end_session(const std::string& drone_id) {
-  (void)impl_->plane();
-  if (!impl_->gcs) throw TunnelError(Errc::config_invalid, kOfTheGcs);
-  std::optional<std::size_t> place;
-  impl_->plane().for_each_link([&](std::size_t i, const Link& link) {
-    if (link.id == drone_id) place = i;
-  });
-  if (!place) throw TunnelError(Errc::config_invalid, "There is no drone '" + drone_id + "' here.");
-  auto changes = reload_keys();
-  impl_->gcs->end_session(*place);
-  impl_->events.log(LogLevel::info, drone_id, "The session was ended; the drone is let in by its current key alone.");
-  return changes;
-}
-
-void Engine::set_config_source(std::function<EngineConfig()> read, std::function<void()> taken,
-                               std::vector<std::string> files) {
-  const std::lock_guard lock(impl_->config_mutex);
-  impl_->source = std::move(read);
-  impl_->source_taken = std::move(taken);
-  impl_->source_files = std::move(files);
-}
-
-std::vector<std::string> Engine::config_files() const {
-  const std::lock_guard lock(impl_->config_mutex);
-  return impl_->source_files;
-}
-
-ReloadOutcome Engine::reload(bool dry_run) {
-  const std::lock_guard one_at_a_time(impl_->reload_mutex);
-  std::function<EngineConfig()> source;
-  std::function<void()> taken;
-  {
-    const std::lock_guard lock(impl_->config_mutex);
-    source = impl_->source;
-    taken = impl_->source_taken;
-  }
-  ReloadOutcome out;
-  if (source) {
-    out.configuration = true;
-    const auto read = source();
-    auto [fresh, kept] = impl_->with_kept(read);
-    out.drones = take(fresh, dry_run);
-    out.drones.kept = std::move(kept);
-    if (const std::lock_guard lock(impl_->config_mutex); !dry_run) impl_->file = read.given;
-    if (taken && !dry_run) taken();
-  }
-  out.keys = reload_keys(dry_run);
-  return out;
-}
-
-DroneChanges Engine::reconfigure(const EngineConfig& fresh, bool dry_run) {
-  auto out = take(fresh, dry_run);
-  const std::lock_guard lock(impl_->config_mutex);
-  if (!dry_run) impl_->file = fresh.given;
-  return out;
-}
-
-DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
-  const std::lock_guard one_at_a_time(impl_->change_mutex);
-  auto& data = impl_->plane();
-  if (!impl_->running) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
-  auto shown = impl_->current_config();
-  if (fresh.role != shown.role || fresh.drone_id != shown.drone_id)
-    throw TunnelError(Errc::config_invalid,
-                      "The configuration is that of another end ('role' or 'drone_id'); nothing "
-                      "was changed. Restart the engine to make it another one.");
-  DroneChanges out;
-  if (impl_->gcs) {
-    out = impl_->gcs->set_drones(fresh.drones, dry_run);
-  } else if (const auto before = plain_entry(shown), wanted = plain_entry(fresh);
-             before.plain_bind != wanted.plain_bind || before.plain_peer != wanted.plain_peer ||
-             before.plain_endpoints != wanted.plain_endpoints) {
-    if (!shown.plain_tap.empty())
-      throw TunnelError(Errc::config_invalid,
-                        "With 'plain_tap' the plaintext cannot change while the engine runs; "
-                        "nothing was changed. Restart it.");
-    if (!dry_run) data.replace_plain(0, before, wanted);
-    out.changed.push_back(shown.drone_id);
-  }
-  out.restart = take_drones(shown, fresh);
-  if (dry_run) return out;
-  {
-    const std::lock_guard lock(impl_->config_mutex);
-    impl_->shown = std::move(shown);
-  }
-  const auto list = [](const char* what, const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? what : ", ") + name;
-    return text;
-  };
-  const auto said = list(" Added: ", out.added) + list(" Removed: ", out.removed) + list(" Changed: ", out.changed) +
-                    list(" Only a restart takes: ", out.restart);
-  if (!said.empty()) impl_->events.log(LogLevel::info, "", "The configuration has changed." + said + '.');
-  return out;
-}
-
-DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings, bool dry_run) {
-  const std::lock_guard one_at_a_time(impl_->reload_mutex);
-  auto values = config().given;
-  auto ids = drones_in(impl_->config, values);
-  const auto file = [&] {
-    const std::lock_guard lock(impl_->config_mutex);
-    return impl_->file;
-  }();
-  if (std::ranges::find(ids, id) != ids.end())
-    throw TunnelError(Errc::config_invalid, "There is a drone '" + id + "' here already; remove it first.");
-  ids.push_back(id);
-  values["drones"] = std::move(ids);
-  for (const auto& [key, value] : added_settings(file, id, settings)) values["drone." + id + "." + key] = value;
-  auto out = take(EngineConfig::from_flat(values), dry_run);
-  const std::lock_guard lock(impl_->config_mutex);
-  if (!dry_run) impl_->named.erase(id);
-  return out;
-}
-
-DroneChanges Engine::remove_drone(const std::string& id) {
-  const std::lock_guard one_at_a_time(impl_->reload_mutex);
-  auto values = config().given;
-  auto ids = drones_in(impl_->config, values);
-  if (std::erase(ids, id) == 0) throw TunnelError(Errc::config_invalid, "There is no drone '" + id + "' here.");
-  if (ids.empty())
-    throw TunnelError(Errc::config_invalid,
-                      "'" + id + "' is the only drone here; a gcs needs one. Stop the engine instead.");
-  values["drones"] = std::move(ids);
-  std::erase_if(values, [&](const auto& each) { return each.first.starts_with("drone." + id + "."); });
-  return take(EngineConfig::from_flat(values));
 }
 
 bool Engine::use_station(const std::string& gcs_id) {

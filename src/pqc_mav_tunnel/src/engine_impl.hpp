@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine is made of, for the files that do its work: engine.cpp, engine_drones.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "console/console.hpp"
+#include "control/drone_control.hpp"
+#include "control/gcs_control.hpp"
+#include "net/data_plane.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+
+class Engine::Impl {
+ public:
+  explicit Impl(EngineConfig given);
+  ~Impl() { stop(); }
+
+  void start(Engine& engine);
+  void stop();
+
+  /// Null once the drone was removed.
+  [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t i) const {
+    return drone ? std::shared_ptr<const LinkLedger>(std::shared_ptr<void>(), &drone->ledger()) : gcs->ledger(i);
+  }
+
+  /// What was read, with the drones that were added while the engine runs and that no configuration has named so far.
+  /// What was read may be stricter than when they were added: then it is refused.
+  std::pair<EngineConfig, std::vector<std::string>> with_kept(EngineConfig fresh);
+
+  [[nodiscard]] EngineConfig current_config() const {
+    const std::lock_guard lock(config_mutex);
+    return shown;
+  }
+
+  DataPlane& plane() const {
+    if (!data) throw TunnelError(Errc::state, "The engine has not been started.");
+    return *data;
+  }
+
+  const EngineConfig config;  // as at the start, without the drones
+  mutable std::mutex config_mutex, change_mutex, reload_mutex;
+  EngineConfig shown;             // as now, whole; under config_mutex once the engine runs
+  FlatConfig file = shown.given;  // without what was added and removed since; under config_mutex
+  std::function<EngineConfig()> source;
+  std::function<void()> source_taken;
+  std::vector<std::string> source_files;
+  std::set<std::string> named;  // drones that the configuration has named; under config_mutex
+  EventJournal event_journal;
+  EventQueue events;
+  std::unique_ptr<DroneControl> drone;
+  std::unique_ptr<GcsControl> gcs;
+  std::unique_ptr<DataPlane> data;
+  std::unique_ptr<Console> console;
+  std::string control_path;
+  mutable std::mutex dangers_mutex;
+  std::vector<std::string> dangers;
+  bool running = false;
+};
+
+}  // namespace pqcmav
