@@ -24,7 +24,6 @@ from typing import Any
 import pandas as pd
 from pandas.io.parquet import get_engine
 
-from pqc_mav_bench.schema import version7
 from pqc_mav_bench.schema.field import MetricField
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_common import packed
@@ -130,8 +129,7 @@ def file_in(folder: Path) -> Path | None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The table of a campaign: a folder, a .csv (or .csv.gz) or a .parquet file; columns that an
-    earlier schema lacked are empty.
+    """The table of a campaign: a folder, a .csv (or .csv.gz) or a .parquet file.
 
     Raises FileNotFoundError and ValueError.
     """
@@ -154,12 +152,6 @@ def read(path: Path) -> pd.DataFrame:
     missing = [name for name in KEY if name not in table.columns]
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
-    new = [path for path in version7.ADDED if path not in table.columns and path not in same]
-    if new:
-        table = version7.unmeasured_left_out(table)
-        nothing = dict.fromkeys(new, float("nan"))
-        table = pd.concat([table, pd.DataFrame(nothing, index=table.index)], axis=1)
-        table = table[[name for name in columns() if name in table.columns]]
     if same:
         left_out = pd.DataFrame(dict(same), index=table.index)
         table = pd.concat([table, left_out], axis=1)[[*HEAD, *(f.path for f in flat_fields())]]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_bench import handshake_table
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.campaign import Campaign, Progress
 from pqc_mav_bench.canonical import run_sha256
@@ -22,9 +21,9 @@ from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
-from pqc_mav_bench.schema import version7
-from pqc_mav_bench.schema.run import RunMetrics, parse_run
-from pqc_mav_bench.store import METRICS, CampaignStore
+from pqc_mav_bench.schema import history
+from pqc_mav_bench.schema.run import RunMetrics
+from pqc_mav_bench.store import CampaignStore
 from pqc_mav_bench.suite_session import SuiteSession
 
 SUITES = ("cs-a", "cs-b", "cs-c")
@@ -304,28 +303,17 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
-def recorded_by_version7(document: dict) -> dict:
-    """A document of today as version 7 would have written and signed it."""
-    out = json.loads(json.dumps(document)) | {"schema_version": version7.VERSION}
-    for path in version7.ADDED:
+def recorded_before(document: dict) -> dict:
+    """A document of today as the schema version before would have written and signed it."""
+    out = json.loads(json.dumps(document)) | {"schema_version": history.BEFORE}
+    for path in history.ADDED:
         category, _, name = path.partition(".")
         out[category].pop(name, None)
         out["metric_status"].pop(path, None)
-    if out["workload"]["scenario_load"] == version7.DETECTOR:
-        category, _, name = version7.PATH.partition(".")
-        out[category][name] = 0.0
-        out["metric_status"][version7.PATH] = {"status": "zero_by_nature", "reason": "the baseline scenario has none"}
+    if out[history.CATEGORY]["scenario_load"] == "detector":
+        out[history.CATEGORY][history.NAME] = 0.0
     out["integrity"]["sha256"] = run_sha256(out)
     return out
-
-
-def as_recorded_by_version7(store: CampaignStore) -> list[str]:
-    """Rewrite a campaign's runs as version 7 recorded them; return their hashes in the order of the runs."""
-    for path in store.folder.rglob(METRICS):
-        path.write_text(json.dumps(recorded_by_version7(json.loads(path.read_text()))))
-    (store.folder / handshake_table.CSV).unlink()
-    store.save_manifest({**store.manifest(), "files": store.file_hashes()})
-    return [parse_run(json.loads(path.read_text())).integrity.sha256 for path in store.run_files()]
 
 
 def flight_recording(path: Path) -> Path:

@@ -17,7 +17,7 @@ _HEAD = """\
 
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
 
-Schema version {version}; campaigns of version 7.0 are read, too. A run is one `metrics.json` of {count} fields in 18
+Schema version {version}; runs of version 7.0 are read, too. A run is one `metrics.json` of {count} fields in 18
 categories, A to R; flattened as `category.field` they are the columns of a campaign's `tidy.csv` and `tidy.parquet`,
 one row per run (structures are in the JSON only). `pqcmav bench schema` prints the JSON Schema.
 

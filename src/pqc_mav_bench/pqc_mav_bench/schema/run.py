@@ -11,7 +11,7 @@ from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError
 from pqc_mav_bench.schema.context import CryptoIdentity, Lifecycle, RunContext
 from pqc_mav_bench.schema.field import Category, MetricField, fields_of
 from pqc_mav_bench.schema.handshake import CryptoPrimitives, Handshake, Rekey
-from pqc_mav_bench.schema.history import SCHEMA_VERSION, VERSIONS, as_today
+from pqc_mav_bench.schema.history import BEFORE, SCHEMA_VERSION, as_today
 from pqc_mav_bench.schema.judgement import Validation, Workload
 from pqc_mav_bench.schema.machine import ClockSync, NetworkInterface, PowerEnergy, SystemDrone, SystemGcs
 from pqc_mav_bench.schema.traffic import DataPlane, LatencyJitter, MavLinkIntegrity, MavProxyDrone, MavProxyGcs
@@ -132,9 +132,8 @@ def parse_run(data: Any, where: str = "") -> RunMetrics:
     version = data.get("schema_version")
     data = as_today(data)
     if data.get("schema_version") != SCHEMA_VERSION:
-        *older, today = map(repr, VERSIONS)
         raise SchemaError(
-            f"{at}this file is of schema version {version!r}; this release reads {', '.join(older)} and {today}. "
+            f"{at}this file is of schema version {version!r}; this release reads {BEFORE!r} and {SCHEMA_VERSION!r}. "
             "Read it with the PQC-MAV release that wrote it."
         )
     try:
