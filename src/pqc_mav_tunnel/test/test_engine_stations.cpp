@@ -2,7 +2,7 @@
 // One drone and two ground stations, each an engine with keys of its own, on loopback.
 #include <gtest/gtest.h>
 
-#include "engine_fixture.hpp"
+#include "raw_drone.hpp"
 
 namespace pqcmav::test {
 namespace {
@@ -53,6 +53,22 @@ class TwoStations {
     grounds[i].send(text, plain_port(*stations[i], "uav1"));
     return autopilot.receive_text(limit);
   }
+  /// Who captured this station tells it in the drone's name, with the keys it has there, under which term that is.
+  void lie_about_term(std::size_t i, std::uint32_t term) {
+    InitiatorParams params;
+    params.suite = &require_suite(kLight);
+    params.drone_id = "uav1";
+    params.gcs_id = kStations[i];
+    params.psk = GcsKeys(root_ / ("stations/" + kStations[i])).psk("uav1");
+    params.gcs_public_key = DroneKeys(root_ / "drones/uav1").gcs_public(*params.suite->sig, kStations[i]);
+    params.features = features::kStations;
+    params.term = term;
+    RawDrone liar(std::move(params), *stations[i]);
+    ASSERT_TRUE(liar.connected()) << liar.outcome.reason;
+    liar.send(liar.seal("I hear you"));
+    ASSERT_TRUE(eventually([&] { return status(*stations[i]).term == term; }));
+  }
+  [[nodiscard]] std::filesystem::path state_dir() const { return root_ / "state"; }
   /// The autopilot speaks, so that the engines know where it is.
   void telemetry(std::string_view text) { autopilot.send(text, plain_port(*drone, "uav1")); }
 
@@ -184,6 +200,26 @@ TEST(EngineStations, ADroneThatRestartsIsAboveEveryTermOfBefore) {
   net.drone = start(net.drone_config());  // it kept nothing: the gcs tells
   ASSERT_TRUE(net.uses("north"));
   EXPECT_TRUE(eventually([&] { return status(*net.drone).term > before && status(*net.stations[0]).term > before; }));
+}
+
+/// A captured standby that could lift the term to where no other may follow would let a station from before the drone's
+/// restart win against the one that the drone hears.
+TEST(EngineStations, ACapturedStandbyDoesNotLiftTheTerm) {
+  constexpr std::uint32_t kTop = 0x7fffffff;
+  TwoStations net({{"standby", true}});
+  net.drone.reset();
+  net.lie_about_term(1, kTop);
+  net.drone = start(with(net.drone_config(), {{"state_dir", net.state_dir().string()}}));
+  ASSERT_TRUE(net.uses("north"));
+  // What south says as soon as it is the standby is one frame: the grant that the drone keeps, and the term.
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(net.state_dir() / "uav1.south.key"); }));
+  EXPECT_FALSE(
+      eventually([&] { return status(*net.drone).term >= kTop || status(*net.stations[0]).term >= kTop; }, 1s));
+  const auto before = status(*net.drone).term;
+  net.drone.reset();
+  net.drone = start(net.drone_config());  // it kept nothing
+  ASSERT_TRUE(net.uses("north"));
+  EXPECT_TRUE(eventually([&] { return status(*net.drone).term >= before && status(*net.stations[0]).term >= before; }));
 }
 
 TEST(EngineStations, TwoStationsWithoutKeysOfTheirOwnAreRefused) {
