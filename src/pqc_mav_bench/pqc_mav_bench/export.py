@@ -75,7 +75,10 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         "",
     ]
     named = table.assign(suite=tidy.short_codes(table)).groupby("suite")
-    shown = {column: title for column, title in _COLUMNS.items() if table[column].notna().any()}
+    silent = () if cost["lost_packets"] else _SUMS  # all in the sentence above
+    shown = {
+        column: title for column, title in _COLUMNS.items() if column not in silent and table[column].notna().any()
+    }
     medians, sums = named[list(shown)].median(), named[[column for column in _SUMS if column in shown]].sum()
     lines += [
         "A line is a suite: medians over its runs in all scenarios, packets in all.",

@@ -219,11 +219,24 @@ def _table(
     measure: str,
     digits: int,
 ) -> str:
-    """One measure: a line a mission, a column a strategy."""
+    """One measure: a line a mission, a column a strategy; missions on which all strategies are equal are told below."""
     of = {(row["mission"], row["strategy"]): row[part][measure] for row in rows}
     signed = "+" if part == "against_level5" else ""
     lines = ["| mission | " + " | ".join(names) + " |", "|" + "---|" * (1 + len(names))]
+    equal: dict[str, list[str]] = {}
     for mission in missions:
-        cells = [f"{mean:{signed}.{digits}f} ± {half:.{digits}f}" for mean, half in (of[mission, n] for n in names)]
-        lines.append("| " + " | ".join([mission, *cells]) + " |")
-    return "\n".join(lines) + "\n"
+        figures = (of[mission, name] for name in names)
+        cells = [_cell(f"{mean:{signed}.{digits}f}", f"{half:.{digits}f}") for mean, half in figures]
+        if len(set(cells)) == 1 and len(cells) > 1:
+            equal.setdefault(cells[0], []).append(mission)
+        else:
+            lines.append("| " + " | ".join([mission, *cells]) + " |")
+    told = "; ".join(f"{cell} on {', '.join(where)}" for cell, where in equal.items())
+    table = "\n".join(lines) + "\n" if len(lines) > 2 else ""
+    return table + (f"{chr(10) if table else ''}The same with every strategy: {told}.\n" if told else "")
+
+
+def _cell(mean: str, half: str) -> str:
+    """Without an interval of no width; a mean of nothing is 0."""
+    mean = mean if mean.strip("+-0.") else "0"
+    return f"{mean} ± {half}" if half.strip("0.") else mean

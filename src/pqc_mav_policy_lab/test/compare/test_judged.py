@@ -49,7 +49,9 @@ def test_the_page_says_that_adapting_does_not_pay_against_level_5(content: dict[
     assert "Against `static-level5` adapting does not pay" in page
     assert "2 variants" in page
     assert f"| mission | {STATIC} | {LEVEL5} | {HEAVY} |" in page
-    assert page.count("\n| hot | ") == 4
+    security, violations, energy, outage = (part.partition("\n\n")[2] for part in page.split("\n## ")[2:])
+    assert all(part.count("\n| hot | ") == 1 for part in (security, violations, energy))
+    assert outage.strip() == "The same with every strategy: 0 on hot."
     assert json.loads(as_json(content)) == content
 
 
