@@ -7,7 +7,7 @@ nothing, not at all. Checking here first costs a few milliseconds at start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -65,12 +65,7 @@ def load(path: str | Path) -> dict[str, Any]:
 
 def parameters(data: Mapping[str, Any], namespace: str, node: str) -> dict[str, Any]:
     """Flat parameters that `data` gives the node `namespace`/`node`; later blocks win, as in rcl."""
-    full = ("/" + namespace.strip("/") + "/" + node).replace("//", "/")
-    found: dict[str, Any] = {}
-    for pattern, block in _sections(data):
-        if _matches(pattern, full):
-            found.update(flatten(block))
-    return found
+    return _of_node(((pattern, flatten(block)) for pattern, block in _sections(data)), namespace, node)
 
 
 def flatten(block: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -91,20 +86,21 @@ def named_files(arguments: Sequence[str]) -> list[str]:
 
 
 def given_by(arguments: Sequence[str], namespace: str, node: str) -> dict[str, Any]:
-    """What the files and the `-p` of a ROS command line give a node as the files are now; later ones win, as in rcl.
+    """What the files and the `-p` of a ROS command line give a node as the files are now.
 
-    Raises ProcessError for a file that is not good.
+    Later ones win, as in rcl: but a name that comes again, also in another file or as `-p`, keeps its first place, so
+    that a block for `/**` never wins against one that stands after the first such block. Raises ProcessError for a file
+    that is not good.
     """
-    found: dict[str, Any] = {}
+    given: list[tuple[str, dict[str, Any]]] = []
     for flag, text in pairwise(arguments):
         if flag == "--params-file":
-            found.update(parameters(load(text), namespace, node))
+            given += [(pattern, flatten(block)) for pattern, block in _sections(load(text))]
         elif flag in ("-p", "--param"):
             rule, _, value = text.partition(":=")
             of, _, name = rule.rpartition(":")
-            if not of or _matches(of if of.startswith("/") else f"**/{of}", f"{namespace}/{node}"):
-                found[name] = yaml.safe_load(value)
-    return found
+            given.append((f"/{of or '**'}", {name: yaml.safe_load(value)}))
+    return _of_node(given, namespace, node)
 
 
 def check_params_files(arguments: Sequence[str]) -> None:
@@ -112,6 +108,15 @@ def check_params_files(arguments: Sequence[str]) -> None:
     for flag, path in pairwise(arguments):
         if flag == "--params-file":
             load(path)
+
+
+def _of_node(given: Iterable[tuple[str, Mapping[str, Any]]], namespace: str, node: str) -> dict[str, Any]:
+    full = f"/{namespace.strip('/')}/{node}"
+    blocks: dict[str, dict[str, Any]] = {}
+    for pattern, values in given:
+        if _matches(pattern, full):
+            blocks.setdefault(pattern, {}).update(values)
+    return {name: value for block in blocks.values() for name, value in block.items()}
 
 
 def _sections(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+import itertools
 from pathlib import Path
 
 import pytest
+import rclpy
 
 from pqc_mav_common import config_file
 from pqc_mav_common.errors import ExitCode, ProcessError
@@ -94,21 +97,36 @@ def test_params_files_of_a_command_line_are_checked(tmp_path: Path) -> None:
         config_file.check_params_files(["x", "--ros-args", "--params-file", str(good), "--params-file", "/none"])
 
 
-def test_a_command_line_is_read_again_as_ros_reads_it(tmp_path: Path) -> None:
-    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
-    first.write_text("/**:\n  a: {ros__parameters: {x: 1, y: [p, q], z: old}}\n  b: {ros__parameters: {x: 9}}\n")
-    second.write_text("/space/a: {ros__parameters: {z: new, deep: {er: true}}}\n")
-    line = ["program", "--ros-args", "--params-file", str(first), "-p", "x:=2", "-p", "b:y:=[]", "-p", "a:w:=0.5"]
-    line += ["--params-file", str(second), "--param", 'drones:=["d1", "d2"]', "-r", "__ns:=/space"]
-    assert config_file.named_files(line) == [str(first), str(second)]
+ORDERS = (
+    "/**: {a: {ros__parameters: {x: 1, y: [p, q], z: old}}, b: {ros__parameters: {x: 9}}}",
+    "/space/a: {ros__parameters: {x: 2, z: new, deep: {er: true}}}\n/**: {ros__parameters: {x: 3, w: 4}}",
+    "/**: {a: {ros__parameters: {x: 5, v: 6}}, ros__parameters: {w: 7}}",
+)
+
+
+@pytest.mark.parametrize("namespace", ["/space", "/"])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_command_line_is_read_again_as_ros_reads_it(tmp_path: Path, order: tuple[int, ...], namespace: str) -> None:
+    files = [tmp_path / f"{n}.yaml" for n in order]
+    for n, file in zip(order, files, strict=True):
+        file.write_text(ORDERS[n])
+    line = ["program", "--ros-args", "-p", "x:=8", "--params-file", str(files[0]), "-p", "b:y:=[]", "-p", "a:w:=0.5"]
+    line += ["--params-file", str(files[1]), "--param", 'drones:=["d1", "d2"]', "-r", f"__ns:={namespace}"]
+    line += ["--params-file", str(files[2]), "-p", "z:=z"]
+    assert config_file.named_files(line) == [str(file) for file in files]
+    context = rclpy.Context()
+    rclpy.init(args=line, context=context)
+    with contextlib.ExitStack() as stack:
+        stack.callback(context.shutdown)
+        node = rclpy.create_node("a", context=context, automatically_declare_parameters_from_overrides=True)
+        stack.callback(node.destroy_node)
+        read = config_file.given_by(line, namespace, "a")
+        assert read == {name: node.get_parameter(name).value for name in read}
+        assert {"x", "y", "z", "w", "v", "drones"} <= read.keys()
+    files[0].unlink()
+    with pytest.raises(ProcessError, match=r"Cannot read the configuration file .*\.yaml"):
+        config_file.given_by(line, namespace, "a")
     assert not config_file.named_files(["program", "-p", "x:=1"])
-    expected = {"x": 2, "y": ["p", "q"], "z": "new", "deep.er": True, "w": 0.5, "drones": ["d1", "d2"]}
-    assert config_file.given_by(line, "/space", "a") == expected
-    first.write_text("/**: {a: {ros__parameters: {x: 3, v: 4}}}")
-    assert config_file.given_by(line, "/", "a") == {"x": 2, "v": 4, "w": 0.5, "drones": ["d1", "d2"]}
-    first.unlink()
-    with pytest.raises(ProcessError, match=r"Cannot read the configuration file .*first\.yaml"):
-        config_file.given_by(line, "/space", "a")
 
 
 def test_aliases_are_refused_before_they_grow(tmp_path: Path) -> None:
