@@ -30,7 +30,7 @@ unknown key it names the closest one that exists.
 |---|---|---|
 | `pqcmav up drone`, `pqcmav up gcs` | ROS 2 parameter file | `--config FILE`; the command's options win over it |
 | `ros2 launch pqc_mav_bringup drone.launch.py` | the same file | `config:=FILE`; the launch arguments win over it |
-| [`pqcmav-tunneld`](tunneld.md) | plain YAML, without the ROS frame | the only argument; `--check` opens nothing |
+| [`pqcmav-tunneld`](tunneld.md) | plain YAML; the same file with `--node /gcs/pqc_proxy` | its arguments: later files win, then `--set KEY=VALUE`; `--check` opens nothing |
 | Python | a mapping | `pqc_mav_tunnel.Engine({...})` |
 
 [`config/drone.yaml`](../config/drone.yaml) and [`config/gcs.yaml`](../config/gcs.yaml) are complete parameter files:
@@ -39,7 +39,7 @@ checked at once and counts from the node's [next configure](launch.md#lifecycle)
 once; what names the ends, protects the link or says where plaintext goes is fixed from the start. A running tunnel
 changes its suite by a [rekey](rekey.md).
 
-The same two ends as files for `pqcmav-tunneld`, which does not expand `~`:
+The same two ends as files for `pqcmav-tunneld`:
 
 ```yaml
 # gcs.yaml

@@ -4,6 +4,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -62,12 +63,16 @@ bool has_more_than_one_document(const std::string& text) {
   return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
 }
 
+void count(std::size_t& met, const std::string& path) {
+  if (++met > kMaxValues)
+    throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
+}
+
 void flatten(const std::string& path, const YAML::Node& node, const std::string& prefix, FlatConfig& out, int depth,
              std::size_t& met) {
   if (depth > kMaxDepth) throw TunnelError(Errc::config_syntax, at(path, node.Mark()) + ": nested too deeply.");
   for (const auto& item : node) {
-    if (++met > kMaxValues)
-      throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
+    count(met, path);
     const auto key = prefix + item.first.as<std::string>();
     const auto& value = item.second;
     if (value.IsMap()) {
@@ -75,8 +80,7 @@ void flatten(const std::string& path, const YAML::Node& node, const std::string&
     } else if (value.IsSequence()) {
       std::vector<std::string> list;
       for (const auto& entry : value) {
-        if (++met > kMaxValues)
-          throw TunnelError(Errc::config_syntax, path + " has more than " + std::to_string(kMaxValues) + " values.");
+        count(met, path);
         if (!entry.IsScalar())
           throw TunnelError(Errc::config_syntax, at(path, entry.Mark()) + ": '" + key + "' must be a list of strings.");
         list.push_back(entry.Scalar());
@@ -95,37 +99,158 @@ void flatten(const std::string& path, const YAML::Node& node, const std::string&
 constexpr const char* kRosParameters = "ros__parameters";
 constexpr const char* kNode = "pqc_proxy";
 
-/// The blocks of a ROS parameter file that are for the proxy ("/**: pqc_proxy: ros__parameters: ..."), and whether it is
-/// such a file at all.
-bool ros_blocks(const YAML::Node& node, const std::string& pattern, int depth, std::vector<YAML::Node>& found) {
-  bool is_ros = false;
-  for (const auto& item : node) {
-    if (!item.first.IsScalar() || !item.second.IsMap() || depth > kMaxDepth) continue;
-    const auto& key = item.first.Scalar();
-    if (key != kRosParameters) {
-      is_ros = ros_blocks(item.second, pattern + "/" + key, depth + 1, found) || is_ros;
-      continue;
-    }
-    is_ros = true;
-    const auto last = pattern.substr(pattern.rfind('/') + 1);
-    if (last == kNode || last == "*" || last == "**") found.push_back(item.second);
-  }
-  return is_ros;
+std::vector<std::string> tokens(const std::string& name) {
+  std::vector<std::string> out;
+  std::istringstream in(name);
+  for (std::string token; std::getline(in, token, '/');)
+    if (!token.empty()) out.push_back(token);
+  return out;
 }
 
-FlatConfig from_root(const YAML::Node& root, const std::string& name) {
-  FlatConfig out;
+/// `*` stands for one token, `**` for any number of them.
+bool matches(const std::vector<std::string>& pattern, const std::vector<std::string>& name) {
+  std::vector<bool> done(name.size() + 1);  // [n]: what was seen of the pattern matches the first n tokens
+  done[0] = true;
+  for (const auto& token : pattern) {
+    if (token == "**") {
+      std::fill(std::ranges::find(done, true), done.end(), true);
+      continue;
+    }
+    for (auto n = name.size(); n > 0; --n) done[n] = done[n - 1] && (token == "*" || token == name[n - 1]);
+    done[0] = false;
+  }
+  return done.back();
+}
+
+/// Whether a block for this pattern is for the node of this full name, or without one for a proxy in any namespace.
+bool concerns(const std::string& pattern, const std::string& node) {
+  if (!node.empty()) return matches(tokens(pattern), tokens(node));
+  const auto last = pattern.substr(pattern.rfind('/') + 1);
+  return last == kNode || last == "*" || last == "**";
+}
+
+struct Block {
+  std::string pattern;
+  YAML::Node values;
+};
+
+/// The blocks of a ROS parameter file ("/**: pqc_proxy: ros__parameters: ..."); none if it is no such file.
+void ros_blocks(const std::string& path, const YAML::Node& node, const std::string& pattern, int depth,
+                std::vector<Block>& found, std::size_t& met) {
+  for (const auto& item : node) {
+    count(met, path);
+    if (!item.first.IsScalar() || !item.second.IsMap() || depth > kMaxDepth) continue;
+    const auto& key = item.first.Scalar();
+    if (key == kRosParameters) {
+      found.push_back({pattern, item.second});
+      continue;
+    }
+    const auto from = std::min(key.find_first_not_of('/'), key.size());
+    ros_blocks(path, item.second, pattern + "/" + key.substr(from), depth + 1, found, met);
+  }
+}
+
+/// What blocks of one pattern say, whichever file they are in. As in rcl a pattern keeps the place where it was first.
+struct Layer {
+  std::string pattern;
+  FlatConfig values;
+};
+
+void take(std::vector<Layer>& layers, const std::string& pattern, const FlatConfig& values) {
+  auto layer = std::ranges::find(layers, pattern, &Layer::pattern);
+  if (layer == layers.end()) layer = layers.insert(layer, {pattern, {}});
+  for (const auto& [key, value] : values) layer->values.insert_or_assign(key, value);
+}
+
+/// Adds what a file says for the node; false for a ROS parameter file that says nothing for it.
+bool add_file(const YAML::Node& root, const std::string& name, const std::string& node, std::vector<Layer>& layers) {
   std::size_t met = 0;
-  std::vector<YAML::Node> blocks;
-  if (!ros_blocks(root, "", 0, blocks)) {
+  std::vector<Block> blocks;
+  ros_blocks(name, root, "", 0, blocks, met);
+  if (blocks.empty()) {
+    FlatConfig values;
+    flatten(name, root, "", values, 0, met);
+    layers.push_back({"", std::move(values)});
+    return true;
+  }
+  FlatConfig together;  // without a node's name nothing says which block wins: what is given twice is refused
+  bool found = false;
+  for (const auto& block : blocks) {
+    if (!concerns(block.pattern, node)) continue;
+    found = true;
+    FlatConfig own;
+    auto& values = node.empty() ? together : own;
+    flatten(name, block.values, "", values, 0, met);
+    for (const char* of_nodes : {"autostart", "use_sim_time"}) values.erase(of_nodes);
+    if (!node.empty()) take(layers, block.pattern, own);
+  }
+  if (node.empty() && found) layers.push_back({"", std::move(together)});
+  return found;
+}
+
+YAML::Node root_of(const std::string& text, const std::string& name) {
+  if (has_more_than_one_document(text))
+    throw TunnelError(Errc::config_syntax, name +
+                                               " has several documents ('---') or text after the end of the first; a "
+                                               "configuration is a single document.");
+  const auto root = YAML::Load(text);
+  if (root.IsNull()) throw TunnelError(Errc::config_syntax, name + " is empty; see config/ for documented examples.");
+  if (!root.IsMap()) throw TunnelError(Errc::config_syntax, name + ": expected 'key: value' lines.");
+  return root;
+}
+
+bool add_text(const std::string& text, const std::string& name, const std::string& node, std::vector<Layer>& layers) {
+  try {
+    return add_file(root_of(text, name), name, node, layers);
+  } catch (const YAML::Exception& e) {
+    throw TunnelError(Errc::config_syntax, at(name, e.mark) + ": " + e.msg + ".");
+  }
+}
+
+FlatConfig merged(const std::vector<Layer>& layers) {
+  FlatConfig out;
+  for (const auto& layer : layers)
+    for (const auto& [key, value] : layer.values) out.insert_or_assign(key, value);
+  return out;
+}
+
+void expect_found(bool found, const std::string& names, const std::string& node) {
+  if (found) return;
+  throw TunnelError(Errc::config_syntax,
+                    names + ": ROS parameters without a block for " + (node.empty() ? kNode : node) + ".");
+}
+
+/// `KEY=VALUE`, as a line of YAML would have it.
+FlatConfig setting(const std::string& text) {
+  const auto sign = text.find('=');
+  const auto name = "The setting '" + text + "'";
+  if (sign == std::string::npos || sign == 0)
+    throw TunnelError(Errc::config_syntax, name + " is no KEY=VALUE, such as shape_kbit=64 or drones=[uav1, uav2].");
+  try {
+    YAML::Node root;
+    root[text.substr(0, sign)] = YAML::Load(text.substr(sign + 1));
+    FlatConfig out;
+    std::size_t met = 0;
     flatten(name, root, "", out, 0, met);
     return out;
+  } catch (const YAML::Exception& e) {
+    throw TunnelError(Errc::config_syntax, name + " is not valid YAML: " + e.msg + ".");
   }
-  if (blocks.empty())
-    throw TunnelError(Errc::config_syntax, name + " is a ROS parameter file without a block for " + kNode + ".");
-  for (const auto& block : blocks) flatten(name, block, "", out, 0, met);
-  for (const char* of_nodes : {"autostart", "use_sim_time"}) out.erase(of_nodes);
-  return out;
+}
+
+std::string text_of(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error)
+    throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ": " + error.message() + ".");
+  if (size > kMaxFile)
+    throw TunnelError(Errc::config_syntax,
+                      path + " has " + std::to_string(size) + " bytes; a configuration file has at most 1 MiB.");
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
+  return text.str();
 }
 
 /// `~` and `~/...` stand for the user's home, as they do in the files that ROS nodes read.
@@ -141,36 +266,26 @@ void expand_home(FlatConfig& config) {
 
 }  // namespace
 
-FlatConfig load_yaml_config(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error)
-    throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ": " + error.message() + ".");
-  if (size > kMaxFile)
-    throw TunnelError(Errc::config_syntax,
-                      path + " has " + std::to_string(size) + " bytes; a configuration file has at most 1 MiB.");
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw TunnelError(Errc::config_syntax, "Cannot read the configuration file " + path + ".");
-  auto config = parse_yaml_config(text.str(), path);
+FlatConfig ConfigSources::read() const {
+  std::vector<Layer> layers;
+  std::string names;
+  bool found = false;
+  for (const auto& path : files) {
+    found = add_text(text_of(path), path, node, layers) || found;
+    names += (names.empty() ? "" : ", ") + path;
+  }
+  expect_found(found || files.empty(), names, node);
+  auto config = merged(layers);
+  for (const auto& text : settings)
+    for (auto& [key, value] : setting(text)) config.insert_or_assign(key, value);
   expand_home(config);
   return config;
 }
 
 FlatConfig parse_yaml_config(const std::string& text, const std::string& name) {
-  try {
-    if (has_more_than_one_document(text))
-      throw TunnelError(Errc::config_syntax, name +
-                                                 " has several documents ('---') or text after the end of the first; a "
-                                                 "configuration is a single document.");
-    const auto root = YAML::Load(text);
-    if (root.IsNull()) throw TunnelError(Errc::config_syntax, name + " is empty; see config/ for documented examples.");
-    if (!root.IsMap()) throw TunnelError(Errc::config_syntax, name + ": expected 'key: value' lines.");
-    return from_root(root, name);
-  } catch (const YAML::Exception& e) {
-    throw TunnelError(Errc::config_syntax, at(name, e.mark) + ": " + e.msg + ".");
-  }
+  std::vector<Layer> layers;
+  expect_found(add_text(text, name, "", layers), name, "");
+  return merged(layers);
 }
 
 }  // namespace pqcmav

@@ -14,7 +14,7 @@ class ConfigYaml : public ::testing::Test {
  protected:
   FlatConfig load(std::string_view text) const {
     test::write_text(file, text);
-    return load_yaml_config(file);
+    return ConfigSources{{file}, {}, {}}.read();
   }
   void expect_refused(std::initializer_list<std::string> words, std::string_view text) const {
     expect_error(Errc::config_syntax, words, [&] { (void)load(text); });
@@ -57,6 +57,42 @@ TEST_F(ConfigYaml, TheRosFormGivesWhatItHasForTheProxy) {
   expect_refused({"tunnel.yaml", "pqc_proxy"}, "/**: {pqc_policy: {ros__parameters: {mode: auto}}}");
   expect_refused({"'role' is given twice"},
                  "{'/**': {ros__parameters: {role: gcs}}, pqc_proxy: {ros__parameters: {role: gcs}}}");
+}
+
+TEST_F(ConfigYaml, BlocksOfTheNamedNodeCountInTheOrderOfRcl) {
+  const auto first = (folder / "1.yaml").string(), second = (folder / "2.yaml").string();
+  test::write_text(first,
+                   "/**: {ros__parameters: {a: 1, b: 1, c: 1, d: 1, autostart: true}}\n"
+                   "/gcs/pqc_proxy: {ros__parameters: {a: 2, c: 2}}\n"
+                   "/**: {pqc_proxy: {ros__parameters: {b: 3}}}\n"
+                   "/drone: {'*': {ros__parameters: {c: 4}}, pqc_policy: {ros__parameters: {c: 5}}}\n");
+  test::write_text(second, "/**: {ros__parameters: {a: 6, d: 6}}\n/other/pqc_proxy: {ros__parameters: {d: 9}}\n");
+  const auto read = [&](std::vector<std::string> files, std::string node) {
+    return ConfigSources{std::move(files), {}, std::move(node)}.read();
+  };
+  // What a ROS node of that name gets of the same files (pqc_mav_common's test_config_file.py asks one).
+  EXPECT_EQ(read({first, second}, "/gcs/pqc_proxy"), (FlatConfig{{"a", 2}, {"b", 3}, {"c", 2}, {"d", 6}}));
+  EXPECT_EQ(read({second, first}, "/gcs/pqc_proxy"), (FlatConfig{{"a", 2}, {"b", 3}, {"c", 2}, {"d", 1}}));
+  EXPECT_EQ(read({first, second}, "/drone/pqc_proxy"), (FlatConfig{{"a", 6}, {"b", 3}, {"c", 4}, {"d", 6}}));
+  EXPECT_EQ(read({second}, "/fleet/a/pqc_proxy"), (FlatConfig{{"a", 6}, {"d", 6}}));
+  test::write_text(second, "/other/pqc_proxy: {ros__parameters: {d: 9}}\n");
+  EXPECT_EQ(read({second, first}, "/pqc_proxy").at("d"), ConfigValue(1)) << "one file may have nothing for it";
+  expect_error(Errc::config_syntax, {"2.yaml", "without a block for /gcs/pqc_proxy"},
+               [&] { (void)read({second}, "/gcs/pqc_proxy"); });
+}
+
+TEST_F(ConfigYaml, LaterFilesWinAndSettingsWinAgainstAll) {
+  const auto first = (folder / "1.yaml").string(), second = (folder / "2.yaml").string();
+  test::write_text(first, "{role: gcs, drones: [a, b], grace_s: 1.5, drone: {a: {plain_peer: x}}}");
+  test::write_text(second, "{grace_s: 2.5, drones: [c]}");
+  const FlatConfig expected{{"role", "drone"}, {"drones", Names{"c"}}, {"grace_s", 2.5}, {"drone.a.plain_peer", "y"}};
+  EXPECT_EQ((ConfigSources{{first, second}, {"role=drone", "drone.a={plain_peer: y}"}, {}}.read()), expected);
+  const FlatConfig set{
+      {"a", Names{"x", "y"}}, {"b", ""}, {"c", "d=e"}, {"keys", std::string(std::getenv("HOME")) + "/k"}};
+  EXPECT_EQ((ConfigSources{{}, {"a=[]", "a=[x, y]", "b=''", "c=d=e", "keys=~/k"}, {}}.read()), set);
+  for (const auto* bad : {"a", "=a", "a=", "a=[", "a=[[b]]"})
+    expect_error(Errc::config_syntax, {std::string("The setting '") + bad + "'"},
+                 [&] { (void)ConfigSources{{}, {bad}, {}}.read(); });
 }
 
 TEST_F(ConfigYaml, ATildeInPathsIsTheHome) {
@@ -135,8 +171,9 @@ TEST_F(ConfigYaml, AliasesDoNotMultiplyWithoutLimit) {
 
 TEST_F(ConfigYaml, FilesThatAreNone) {
   expect_error(Errc::config_syntax, {"missing.yaml", "No such file"},
-               [&] { (void)load_yaml_config(folder / "missing.yaml"); });
-  expect_error(Errc::config_syntax, {folder.path().string()}, [&] { (void)load_yaml_config(folder.path()); });
+               [&] { (void)ConfigSources{{folder / "missing.yaml"}, {}, {}}.read(); });
+  expect_error(Errc::config_syntax, {folder.path().string()},
+               [&] { (void)ConfigSources{{folder.path().string()}, {}, {}}.read(); });
   expect_error(Errc::config_syntax, {"at most 1 MiB"}, [&] { (void)load(std::string((1 << 20) + 1, '#')); });
   EXPECT_EQ(load("role: gcs\n" + std::string((1 << 20) - 10, '#')).size(), 1u);
 }

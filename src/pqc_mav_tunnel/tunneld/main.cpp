@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "cold_code.hpp"
@@ -35,9 +37,11 @@ namespace {
 using namespace pqcmav;
 
 constexpr const char* kUsage =
-    "Usage: pqcmav-tunneld [--check] CONFIG.yaml\n"
+    "Usage: pqcmav-tunneld [--check] [--node NAME] [--set KEY=VALUE]... CONFIG.yaml...\n"
     "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM; SIGHUP makes it read configuration and keys again.\n"
-    "docs/configuration.md explains every key.\n"
+    "docs/configuration.md explains every key. Of several files the later ones win.\n"
+    "  --node NAME  of ROS parameter files take what they have for this node, as /gcs/pqc_proxy (any pqc_proxy)\n"
+    "  --set KEY=VALUE  wins against the files: --set shape_kbit=64 --set 'drones=[uav1, uav2]'\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
     "  --call NAME  answer what the command pqcmav asks the engine: JSON on standard input, JSON on standard output\n"
@@ -175,21 +179,30 @@ void watch_until(const Fd& stop, Engine& engine, const ServiceManager& manager) 
   }
 }
 
-int run(const std::string& path, bool check_only) {
+bool is_node_name(std::string_view name) {
+  return name.starts_with('/') && !name.ends_with('/') && name.find("//") == name.npos &&
+         std::ranges::all_of(
+             name, [](char c) { return c == '/' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; });
+}
+
+int run(const ConfigSources& sources, bool check_only) {
   if (const auto said = forbid_core_dumps(); !said.empty()) std::cerr << "pqcmav-tunneld: " << said << '\n';
   const auto stop = signals();
   std::unique_ptr<Engine> engine;
   try {
-    engine = std::make_unique<Engine>(EngineConfig::from_flat(load_yaml_config(path)));
-    engine->set_config_source([path] { return EngineConfig::from_flat(load_yaml_config(path)); }, {},
-                              {std::filesystem::absolute(path).string()});
+    const auto read = [sources] { return EngineConfig::from_flat(sources.read()); };
+    engine = std::make_unique<Engine>(read());
+    std::vector<std::string> files;
+    for (const auto& path : sources.files) files.push_back(std::filesystem::absolute(path).string());
+    engine->set_config_source(read, {}, files);
     if (!check_only) engine->start();
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
     return is_configuration(error.code()) ? 2 : 1;
   }
   if (check_only) {
-    std::cout << path << ": configuration and keys are good.\n";
+    for (const auto& path : sources.files) std::cout << path << ": ";
+    std::cout << "configuration and keys are good.\n";
     return 0;
   }
   const auto what = description(*engine);
@@ -223,7 +236,7 @@ int main(int argc, char** argv) {
   // OpenSSL would load its error texts at the first call, 0.2 MB of pages in each daemon: numbers do.
   ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, nullptr);
   bool check_only = false;
-  std::string path;
+  ConfigSources sources;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--help" || argument == "-h") {
@@ -237,18 +250,26 @@ int main(int argc, char** argv) {
     if (argument == "--preflight") return list_algorithms();
     if (argument == "--healthy") return say_health();
     if (argument == "--call" && i + 2 == argc) return answer(argv[i + 1]);
+    const bool more = i + 1 < argc;
     if (argument == "--check") {
       check_only = true;
-    } else if (!path.empty() || argument.starts_with("-")) {
+    } else if (argument == "--set" && more) {
+      sources.settings.emplace_back(argv[++i]);
+    } else if (argument == "--node" && more && is_node_name(argv[i + 1])) {
+      sources.node = argv[++i];
+    } else if (argument == "--node" && more) {
+      std::cerr << "pqcmav-tunneld: '" << argv[i + 1] << "' is no full name of a node, such as /gcs/pqc_proxy.\n";
+      return 2;
+    } else if (argument.starts_with("-")) {
       std::cerr << "pqcmav-tunneld: unexpected argument '" << argument << "'.\n" << kUsage;
       return 2;
     } else {
-      path = argument;
+      sources.files.push_back(argument);
     }
   }
-  if (path.empty()) {
+  if (sources.files.empty() && sources.settings.empty()) {
     std::cerr << kUsage;
     return 2;
   }
-  return run(path, check_only);
+  return run(sources, check_only);
 }

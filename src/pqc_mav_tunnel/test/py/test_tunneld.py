@@ -53,9 +53,9 @@ def gcs_file(keys: Path, tmp_path: Path) -> Path:
 class Daemon:
     """A running tunneld and what it printed."""
 
-    def __init__(self, config: Path, **environment: str) -> None:
+    def __init__(self, *arguments: str | Path, **environment: str) -> None:
         self.process = subprocess.Popen(
-            [str(PROGRAM), str(config)], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+            [str(PROGRAM), *map(str, arguments)], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
         )
         self.lines: list[str] = []
 
@@ -103,7 +103,7 @@ def test_preflight() -> None:
     assert result.returncode == (0 if all(check["available"] for check in tunnel.preflight()) else 1)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--nonsense",), ("a.yaml", "b.yaml")])
+@pytest.mark.parametrize("arguments", [(), ("--nonsense",), ("--set",), ("--node", "/gcs")])
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.returncode == 2
@@ -237,14 +237,18 @@ def test_sighup_reads_the_drones_again(tmp_path: Path, daemons: list[Daemon]) ->
     tunnel.init_keys(str(tmp_path / "keys"), ["uav1", "uav2"], sig_tokens=["mldsa44"])
 
     def serve(drones: str) -> Path:
-        common = {"role": "gcs", "keys": tmp_path / "keys" / "gcs", "bind": "127.0.0.1", "key_pool_depth": 0}
-        more = {"data_port": 0, "control_socket": tmp_path / "gcs.sock", "allowed_suites": f"[{LIGHT}]"}
-        return write(tmp_path / "gcs.yaml", **common, **more, drones=drones)
+        """Both ends in one file of ROS, as launch files have it."""
+        ends = {"/gcs/pqc_proxy": f"role: gcs, drones: {drones}", "/drone/pqc_proxy": "role: drone, drones: [other]"}
+        return write(tmp_path / "gcs.yaml", **{node: f"{{ros__parameters: {{{it}}}}}" for node, it in ends.items()})
+
+    common = {"keys": tmp_path / "keys" / "gcs", "bind": "127.0.0.1", "key_pool_depth": 0, "data_port": 4433}
+    below = write(tmp_path / "below.yaml", **common, allowed_suites=f"[{LIGHT}]")
+    settings = ("--set", "data_port=0", "--set", f"control_socket={tmp_path / 'gcs.sock'}")
 
     def reload() -> None:
         daemon.process.send_signal(signal.SIGHUP)
 
-    daemon = Daemon(serve("[uav1]"))
+    daemon = Daemon("--node", "/gcs/pqc_proxy", *settings, below, serve("[uav1]"))
     daemons.append(daemon)
     daemon.wait_for("Control socket")
     serve("[uav1, uav2]")
