@@ -30,7 +30,7 @@ unknown key it names the closest one that exists.
 |---|---|---|
 | `pqcmav up drone`, `pqcmav up gcs` | ROS 2 parameter file | `--config FILE`; the command's options win over it |
 | `ros2 launch pqc_mav_bringup drone.launch.py` | the same file | `config:=FILE`; the launch arguments win over it |
-| [`pqcmav-tunneld`](tunneld.md) | plain YAML, or the same with `--node` | its arguments; `--set KEY=VALUE` wins over it |
+| [`pqcmav-tunneld`](tunneld.md) | plain YAML, or the same with `--node` | its arguments; `--set KEY=VALUE` wins |
 | Python | a mapping | `pqc_mav_tunnel.Engine({...})` |
 
 [`config/drone.yaml`](../config/drone.yaml) and [`config/gcs.yaml`](../config/gcs.yaml) are complete parameter files:
