@@ -17,7 +17,6 @@ from pathlib import Path
 MODEL = Path(__file__).resolve().parent.parent / "docs" / "model"
 SITUATIONS = "situations.txt"
 CONDITION, INCLUDE = "//?", "//+ "
-WORDS = {"0": "holds", "1": "**attack**", "?": "undecided"}
 
 
 class TemplateError(Exception):
@@ -100,9 +99,12 @@ def models(folder: Path = MODEL) -> dict[str, str]:
 
 def _row(variant: Variant, found: tuple[str, str]) -> str:
     code, seconds = found
-    asked = [n for n, query in enumerate(variant.queries) if not query.startswith("[")]
+    asked = {n: query for n, query in enumerate(variant.queries) if not query.startswith("[")}
     situation = f"*spoils {variant.spoils}:* {variant.says}" if variant.spoils else variant.says
-    return f"| `{variant.name}` | {situation} | {' | '.join(WORDS[code[n]] for n in asked)} | {seconds} |"
+    broken = [query for n, query in asked.items() if code[n] == "1"]
+    told = "all" if len(broken) == len(asked) else ", ".join(broken)
+    open_ = ", ".join(f"{query} undecided" for n, query in asked.items() if code[n] == "?")
+    return f"| `{variant.name}` | {situation} | {'; '.join(filter(None, (told, open_))) or '-'} | {seconds} |"
 
 
 def page(results: str) -> str:
@@ -117,8 +119,8 @@ def page(results: str) -> str:
             head = (each.template, each.queries)
             tool = "ProVerif" if each.template.endswith(".pv.in") else "Spin"
             asked = [query for query in each.queries if not query.startswith("[")]
-            lines += ["", f"**{each.template.removesuffix('.in')}**, by {tool}", ""]
-            lines += [f"| model | situation | {' | '.join(asked)} | s |", "|---" * (len(asked) + 3) + "|"]
+            lines += ["", f"**{each.template.removesuffix('.in')}**, by {tool}. Asked: {', '.join(asked)}.", ""]
+            lines += ["| model | situation | attacked | s |", "|---|---|---|---|"]
         lines.append(_row(each, found[file_name(each)]))
     total = sum(float(seconds) for _, seconds in found.values())
     return "\n".join([*lines[1:], "", f"{len(found)} models, {total:.0f} s of processor time.", ""])

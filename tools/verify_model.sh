@@ -122,9 +122,9 @@ mv "$results" "$folder/results.tsv"
 # What the models say
 
 Written by `make verify-model`: [docs/model](../../docs/model/README.md) says what is modelled and what is not. ProVerif's
-"holds" is a proof for any number of sessions, Spin's one for every schedule within the bounds of its model; "attack" is one
-that the tool found, and expected. A model that *spoils* another one leaves something out: it has to do worse, or the proof
-of the other would show nothing.
+proofs are for any number of sessions, Spin's for every schedule within the bounds of its model. What is *attacked* in a
+situation was found so by the tool, and expected; everything else that a table asks for is proven. A model that *spoils*
+another one leaves something out: it has to do worse, or the proof of the other would show nothing.
 
 TEXT
   "$("$ROOT/tools/find_python.sh")" "$ROOT/tools/model_variants.py" "$folder" --page

@@ -198,13 +198,18 @@ def missed(results: Sequence[Result]) -> str:
     return table(["detector", "late or not at all (episodes)"], rows)
 
 
-def scores(results: Sequence[Result], which: Callable[[Result], Judged]) -> str:
-    """F1 of each class."""
-    columns = [macro_f1(which(each).confusion) for each in results]
-    rows: list[list[str]] = [["**macro**", *(f"**{mean:.3f}**" for mean, _ in columns)]]
-    rows += [[kind, *(f"{each.get(kind, math.nan):.3f}" for _, each in columns)] for kind in OUTPUTS]
-    rows.append(["attack or not, whatever class", *(f"{binary_f1(which(each).confusion):.3f}" for each in results)])
+def scores(results: Sequence[Result]) -> str:
+    """F1 of each class, of unseen tools and rates / of those of the training."""
+    both = [[each.unseen.confusion, each.attacks.confusion] for each in results]
+    found = [[macro_f1(confusion) for confusion in pair] for pair in both]
+    rows = [["**macro**", *(f"**{_pair(mean for mean, _ in pair)}**" for pair in found)]]
+    rows += [[kind, *(_pair(of.get(kind, math.nan) for _, of in pair) for pair in found)] for kind in OUTPUTS]
+    rows.append(["attack or not, whatever class", *(_pair(map(binary_f1, pair)) for pair in both)])
     return table(["class", *(each.name for each in results)], rows)
+
+
+def _pair(values: Iterable[float]) -> str:
+    return " / ".join(f"{value:.3f}" for value in values)
 
 
 def alarms(results: Sequence[Result]) -> str:
