@@ -88,7 +88,6 @@ class BatteryEstimator:
         self._chemistry, self._capacity_ah, self._given_cells = chemistry, capacity_ah or USUAL_AH, cells
         self._grace_s, self._grace_until_s = grace_s, -math.inf
         self._load: tuple[bool, bool] | None = None
-        self._stale_s = stale_s
         limits = GateLimits(LOWEST_PACK_V, HIGHEST_PACK_V, 0.2, 0.5, JUMP_FRACTION, stale_s)
         self._gate = Gate("voltage", "V", limits)
         self._slope = LoadFreeSlope(rate_window_s, min(10.0, rate_window_s / 2), resistance_ohm)
@@ -111,7 +110,7 @@ class BatteryEstimator:
         good = _cleaned(raw, 2.0 * self._chemistry.highest_c_rate * self._capacity_ah)
         if self._last is not None and good.at_s - self._last.at_s > self.NEW_PACK_AFTER_S:
             self._counter = None
-        if self._last is not None and good.at_s - self._last.at_s > self._stale_s:
+        if self._last is not None and good.at_s - self._last.at_s > self._gate.stale_s:
             self._slope.clear()
         self._last = good
         self._count(good)
@@ -133,7 +132,7 @@ class BatteryEstimator:
         if last is None:
             return BatteryState(None, False, self._reason)
         age_s = now_s - last.at_s
-        if age_s > self._stale_s:
+        if age_s > self._gate.stale_s:
             why = self._reason or "nothing more arrived"
             return BatteryState(last.at_s, False, f"the newest good reading is {age_s:.1f} s old; {why}", age_s)
         counter = self._counter

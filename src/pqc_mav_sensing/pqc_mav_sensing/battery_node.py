@@ -54,7 +54,8 @@ PARAMETERS = (
         "request_streams",
         True,
         "With mavlink udp: ask the autopilot for battery, position, speed and landed state by SET_MESSAGE_INTERVAL, "
-        "once each, if they have not come for 10 s, as from an ArduPilot that nobody has asked for streams. "
+        "once each, if they have not come for 5 s, as from an ArduPilot that nobody has asked for streams, or come "
+        "less than once a second, as the battery of a PX4. "
         "The proxy passes that on if its 'plain_tap_requests' is true.",
     ),
     ParameterSpec("battery_id", 0, "Id of the flight battery in BATTERY_STATUS.", 0, 255),
@@ -82,7 +83,15 @@ PARAMETERS = (
         1000.0,
         unit="mohm",
     ),
-    ParameterSpec("battery_stale_s", 2.0, "Age at which a battery reading is invalid.", 0.2, 60.0, unit="s"),
+    ParameterSpec(
+        "battery_stale_s",
+        2.0,
+        "Age at which a battery reading is invalid. If readings come more seldom than that: 2.5 times as long as they "
+        "are apart, but no more than five times this.",
+        0.2,
+        60.0,
+        unit="s",
+    ),
     ParameterSpec("heartbeat_limit_s", 3.0, "Silence of the autopilot after which it is unknown.", 0.5, 60.0, unit="s"),
     ParameterSpec(
         "arming_grace_s",
@@ -198,7 +207,7 @@ class BatteryNode(SensingNode):
         if due is not None:
             self._sequence += 1
             tap.answer(interval_request(self._reader.system, self._sequence, *due))
-            self.get_logger().info(f"asking the autopilot for message {due[0]}, which has not come for a while")
+            self.get_logger().info(f"asking the autopilot for message {due[0]}, which does not come often enough")
 
     def _on_datagram(self, datagram: bytes, at_s: float) -> None:
         with self._lock:

@@ -11,6 +11,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
+from statistics import median
+
+# Readings that come no more often than every `stale_s` would each be too old for the next one to be compared with. So
+# what counts as old follows from how they come: the middle one of the last gaps, times this, but no more than that.
+GAPS, GAPS_STALE, MOST_STALE = 5, 2.5, 5.0
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class GateLimits:
         jump: largest step between two readings that follow each other at once.
         jump_fraction: that step's part that grows with the reading: a fraction of the one before.
         jump_per_s: by how much that grows per second between them.
-        stale_s: age at which the last good reading is no longer of use.
+        stale_s: age at which the last good reading is no longer of use, if readings come more often than that.
         confirm: readings in a row that have to agree before the first of them is believed.
     """
 
@@ -46,6 +51,8 @@ class Gate:
         self._name, self._unit, self._limits = name, unit, limits
         self._last: tuple[float, float] | None = None  # time and value of the newest good reading
         self._candidates: deque[tuple[float, float]] = deque(maxlen=limits.confirm)
+        self._came_s = -math.inf
+        self._gaps_s: deque[float] = deque(maxlen=GAPS)
         self.refused = 0
 
     @property
@@ -53,12 +60,23 @@ class Gate:
         """When the newest good reading was taken; None before the first."""
         return None if self._last is None else self._last[0]
 
+    @property
+    def stale_s(self) -> float:
+        """Age at which the last good reading is no longer of use, as readings come now."""
+        least = self._limits.stale_s
+        if len(self._gaps_s) < 2:
+            return least
+        return min(max(least, GAPS_STALE * median(self._gaps_s)), MOST_STALE * least)
+
     def age_s(self, now_s: float) -> float:
         """Age of the newest good reading; infinite before the first."""
         return math.inf if self._last is None else now_s - self._last[0]
 
     def judge(self, at_s: float, value: float) -> str:
         """Take one reading. Returns "" when it is good, else why it is refused, as one sentence."""
+        if math.isfinite(self._came_s):
+            self._gaps_s.append(at_s - self._came_s)
+        self._came_s = at_s
         reason = self._judge(at_s, value)
         if reason:
             self.refused += 1
@@ -81,7 +99,7 @@ class Gate:
                 f"the {self._name} of {value:g} {self._unit} is outside of {limits.low:g} to {limits.high:g} "
                 f"{self._unit}"
             )
-        if self._last is not None and at_s - self._last[0] <= limits.stale_s:
+        if self._last is not None and at_s - self._last[0] <= self.stale_s:
             if limits.follows(self._last[1], value, at_s - self._last[0]):
                 return ""
             self._note(at_s, value)
@@ -97,6 +115,6 @@ class Gate:
         if self._candidates:
             before_s, before = self._candidates[-1]
             since_s = at_s - before_s
-            if since_s > limits.stale_s or not limits.follows(before, value, since_s):
+            if since_s > self.stale_s or not limits.follows(before, value, since_s):
                 self._candidates.clear()
         self._candidates.append((at_s, value))

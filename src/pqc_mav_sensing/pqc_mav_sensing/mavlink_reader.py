@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from pqc_mav_sensing.battery_estimator import RawBattery
+from pqc_mav_sensing.detailed import Detailed
 from pqc_mav_sensing.flight_modes import mode_name
 from pqc_mav_sensing.mavlink_messages import (
     AUTOPILOT,
@@ -38,8 +39,6 @@ _ARMED = 128  # MAV_MODE_FLAG_SAFETY_ARMED
 _NO_AUTOPILOT, _GROUND_STATION = 8, 6  # MAV_AUTOPILOT_INVALID, MAV_TYPE_GCS
 _UNKNOWN_MV = 0xFFFF
 _UNKNOWN_CDEG = 0x7FFF
-# SYS_STATUS repeats what BATTERY_STATUS says in more detail: where that one comes, this one is left alone.
-_DETAILED_LIMIT_S = 2.0
 # Position and speed come many times a second and are looked at less often: what comes sooner than this is skipped.
 _MOTION = frozenset({33, 74})  # GLOBAL_POSITION_INT, VFR_HUD
 _MOTION_S = 0.1
@@ -61,7 +60,7 @@ class MavlinkReader:
         self._requests = requests
         self._system = system
         self._battery_id = battery_id
-        self._detailed_s = -math.inf
+        self._detailed = Detailed()
         self._moved_s = dict.fromkeys(_MOTION, -math.inf)  # when each was last read
         self.frames = 0  # that mattered and were good
         self.broken = 0  # that mattered by their header and could not be decoded
@@ -120,9 +119,9 @@ class MavlinkReader:
                 reading = _from_battery_status(message, at_s)
                 if math.isnan(reading.voltage_v):
                     return None  # a placeholder: SYS_STATUS may know more
-                self._detailed_s = at_s
+                self._detailed.heard(at_s)
                 return reading
-            case SysStatus() if at_s - self._detailed_s > _DETAILED_LIMIT_S:
+            case SysStatus() if not self._detailed.counts(at_s):
                 return _from_sys_status(message, at_s)
         return None
 

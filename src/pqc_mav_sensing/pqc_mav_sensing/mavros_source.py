@@ -15,10 +15,9 @@ from std_msgs.msg import Float64
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_sensing import conversions, qos
 from pqc_mav_sensing.battery_estimator import RawBattery
+from pqc_mav_sensing.detailed import Detailed
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.vehicle_tracker import MOTION_LIMIT_S, VehicleTracker
-
-DETAILED_LIMIT_S = 2.0  # how long BATTERY_STATUS outweighs SYS_STATUS, as in mavlink_reader.py
 
 
 def messages() -> Any:
@@ -55,7 +54,7 @@ class MavrosSource:
         types = types or messages()
         self._vehicle, self._on_raw, self._lock = vehicle, on_raw, lock
         self._location = f"id{battery_id}"
-        self._detailed_s = -math.inf
+        self._detailed = Detailed()
         self._best: dict[str, tuple[int, float]] = {}  # figure -> rank of the topic that gives it, and when it last did
         topics = (
             (BatteryState, "battery", self._on_battery, qos.mavros_sensor()),
@@ -81,8 +80,8 @@ class MavrosSource:
         if message.location == self._location:
             if not message.voltage > 0:
                 return  # a placeholder: SYS_STATUS may know more
-            self._detailed_s = at_s
-        elif message.location or at_s - self._detailed_s <= DETAILED_LIMIT_S:
+            self._detailed.heard(at_s)
+        elif message.location or self._detailed.counts(at_s):
             return
         self._on_raw(conversions.raw_battery(message, at_s))
 

@@ -2,8 +2,9 @@
 """Which messages to ask the autopilot for, and when: those that sensing needs and that nobody else has asked for. Pure.
 
 ArduPilot sends little but heartbeats until a ground station has asked for streams. Whoever flies without one that asks
-would have neither a battery reading nor a phase of flight. So each message that stays away is asked for by
-SET_MESSAGE_INTERVAL, one at a time, until it comes or the autopilot has answered, three times at most.
+would have neither a battery reading nor a phase of flight. PX4 sends its battery but every 2 s.
+So each message that stays away or comes too seldom is asked for by SET_MESSAGE_INTERVAL, one at a time, until it comes
+or the autopilot has answered, three times at most.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ WANTED_US: Mapping[int, int] = {147: 500_000, 33: 250_000, 74: 250_000, 245: 500
 _BATTERY = frozenset({1, 147})
 _COMPANIONS = {147: _BATTERY}
 # Without this much of waiting in between a message was not forgotten, only late.
-AFTER_S = 10.0
+AFTER_S = 5.0
+SELDOM_S = 1.2  # mean gap from which on a message comes too seldom: half of the 2 s and some jitter
 ANSWER_S = 1.5
 AGAIN_S = (5.0, 15.0)  # after the first and the second request that nobody answered
 ACCEPTED = 0  # MAV_RESULT
@@ -46,6 +48,7 @@ class StreamRequests:
     def _forget(self, at_s: float) -> None:
         self._since_s = self._beat_s = at_s
         self._heard_s = dict.fromkeys((*WANTED_US, *_BATTERY), -math.inf)
+        self._gap_s = dict.fromkeys(self._heard_s, 0.0)  # smoothed
         self._asked = {message: _Asked() for message in WANTED_US}
         self._open: tuple[int, float] | None = None  # asked for, until when an answer counts
 
@@ -56,6 +59,9 @@ class StreamRequests:
                 self._forget(at_s)
             self._beat_s = at_s
         elif message in self._heard_s:
+            gap_s, since_s = self._gap_s[message], at_s - self._heard_s[message]
+            if math.isfinite(since_s):
+                self._gap_s[message] = gap_s + (since_s - gap_s) / 3 if gap_s else since_s
             self._heard_s[message] = at_s
 
     def answered(self, result: int, at_s: float) -> None:
@@ -74,7 +80,8 @@ class StreamRequests:
             return None
         for message, asked in self._asked.items():
             newest = max(self._heard_s[each] for each in _COMPANIONS.get(message, {message}))
-            if now_s - newest < self._after_s or asked.answer or asked.times > len(AGAIN_S) or now_s < asked.next_s:
+            enough = now_s - newest < self._after_s and self._gap_s[message] < SELDOM_S
+            if enough or asked.answer or asked.times > len(AGAIN_S) or now_s < asked.next_s:
                 continue
             asked.next_s = now_s + (AGAIN_S[asked.times] if asked.times < len(AGAIN_S) else math.inf)
             asked.times += 1

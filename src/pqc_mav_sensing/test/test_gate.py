@@ -65,6 +65,17 @@ def test_refused_are_counted() -> None:
     assert gate.refused == before + 2
 
 
+def test_what_is_old_follows_from_how_readings_come() -> None:
+    gate = Gate("level", "m", LIMITS)
+    believed = [step for step in range(6) if gate.judge(2.01 * step, 50.0) == ""]
+    assert believed == [3, 4, 5] and gate.stale_s == pytest.approx(2.5 * 2.01)
+    gate.judge(70.0, 50.0)
+    assert gate.stale_s == pytest.approx(2.5 * 2.01), "one silence is not how they come"
+    for step in range(5):
+        gate.judge(100.0 * step + 100.0, 50.0)
+    assert gate.stale_s == 10.0 and settled().stale_s == 2.0
+
+
 @given(st.lists(st.floats(0.0, 100.0), min_size=1, max_size=2), st.floats(0.0, 100.0))
 def test_one_or_two_wrong_ones_never_pass(wrong: list[float], level: float) -> None:
     gate = settled(level)

@@ -13,7 +13,8 @@ from sensor_msgs.msg import BatteryState, NavSatFix
 
 from pqc_mav_sensing import mavros_source
 from pqc_mav_sensing.battery_estimator import RawBattery
-from pqc_mav_sensing.mavros_source import DETAILED_LIMIT_S, MavrosSource
+from pqc_mav_sensing.detailed import LEAST_S
+from pqc_mav_sensing.mavros_source import MavrosSource
 from pqc_mav_sensing.phase import Phase
 from pqc_mav_sensing.vehicle_tracker import MOTION_LIMIT_S, VehicleTracker, VehicleView
 
@@ -81,7 +82,7 @@ def test_the_battery_of_ones_choice(battery_id: int, said: list[tuple[str, float
 
 
 def test_sys_status_stands_in_once_the_battery_is_silent(mavros: Mavros) -> None:
-    for at_s, location in ((0.0, "id0"), (DETAILED_LIMIT_S, ""), (DETAILED_LIMIT_S + 0.1, "")):
+    for at_s, location in ((0.0, "id0"), (LEAST_S, ""), (LEAST_S + 0.1, "")):
         mavros.now_s = 100.0 + at_s
         mavros.say("battery", BatteryState(voltage=15.0, location=location))
     assert len(mavros.readings) == 2
