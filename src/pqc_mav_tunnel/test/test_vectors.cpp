@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixed vectors of docs/vectors, which the independent Python implementation makes: every message, hash, key and
+// The fixed vectors of pqc_mav_wirespec, which the independent Python implementation makes: every message, hash, key and
 // datagram must come out here the same.
 #include <gtest/gtest.h>
 

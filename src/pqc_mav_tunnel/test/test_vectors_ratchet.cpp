@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ratchets of docs/vectors: every value from the recorded secrets and messages, by the engine's own functions.
+// The ratchets of the fixed vectors: every value from the recorded secrets and messages, by the engine's own functions.
 #include <gtest/gtest.h>
 
 #include "crypto/oqs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files of docs/vectors; their form is described in the README there.
+// Reads the files of pqc_mav_wirespec/test/vectors; their form is described in the README there.
 #pragma once
 
 #include <algorithm>

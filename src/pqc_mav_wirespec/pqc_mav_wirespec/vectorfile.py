@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text form of test vectors: `[section]` lines, `key = value` lines, `#` comments, nothing else.
 
-A value is bytes, ASCII text or a decimal number; docs/vectors/README.md says which key has which. One value is one
+A value is bytes, ASCII text or a decimal number; test/vectors/README.md says which key has which. One value is one
 line. Bytes are hex, or base64 after `base64:` where they are many.
 """
 

@@ -42,7 +42,7 @@ class Case:
 
 
 # Together: every family of KEMs and of signatures, every cipher; each combination of hybrid or pure, with or without
-# the drone's signature, first handshake or rekey; the epochs around the wrap. docs/vectors/README.md lists them.
+# the drone's signature, first handshake or rekey; the epochs around the wrap. test/vectors/README.md lists them.
 CASES: tuple[Case, ...] = (
     Case("ML-512-AG-FA-512", hybrid=False),
     Case("ML-512-CP-FA-512", signed=True, rekey_epoch=1),

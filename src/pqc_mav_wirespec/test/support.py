@@ -14,7 +14,7 @@ from pqc_mav_wirespec.suites import SIGS, Suite, find_suite
 PSK = bytes(range(32))
 DRONE_ID = "drone_1"
 LIGHT = find_suite("ML-512-AG-MD-44")
-VECTORS = Path(__file__).resolve().parents[3] / "docs" / "vectors"
+VECTORS = Path(__file__).resolve().parent / "vectors"
 
 
 @functools.cache
