@@ -65,7 +65,8 @@ class Range:
         self._ground.bind((HOST, 0))
         ground = f"{HOST}:{self._ground.getsockname()[1]}"
         self.plain = free_port()
-        self.gcs = End(gcs_parameters(keys, data_port=0, **{"drone.d1.plain_peer": ground}))
+        self._of_gcs = lambda port: gcs_parameters(keys, data_port=port, **{"drone.d1.plain_peer": ground})
+        self.gcs = End(self._of_gcs(0))
         self.port = self.gcs.engine.ports()["data"]
         self.relay = Relay(self.port, seed=1)
         self.relay.start()
@@ -93,6 +94,13 @@ class Range:
             time.sleep(PERIOD_S)
             for end in self.ends.values():
                 end.look()
+
+    def restart_gcs(self) -> None:
+        """It dies without a word, as by kill -9, and comes back."""
+        self.relay.impair({"down": True})
+        self.gcs.engine.stop()
+        self.gcs = self.ends["gcs"] = End(self._of_gcs(self.port))
+        self.relay.impair({"down": False})
 
     def begin(self) -> None:
         """Fresh detectors on a quiet link."""
@@ -159,6 +167,17 @@ def test_traffic_rekeys_and_bursts_are_normal(ranged: Range) -> None:
         assert not [verdict for verdict in end.said if verdict.level is Level.ATTACK]
         # This machine may stand still for a second, which nobody can tell from a blackout.
         assert {verdict.kind for verdict in end.said} <= {"", classes.BLACKOUT, classes.ON_PATH}
+
+
+def test_an_own_restart_is_no_attack(ranged: Range) -> None:
+    """The drone's packets of the old session draw Restart frames until it has a new one: they are no stranger's."""
+    ranged.begin()
+    for _ in range(3):
+        ranged.restart_gcs()
+        ranged.watch(20.0, lambda: ranged.drone.engine.status()[0]["state"] == "UP")
+        ranged.watch(2.0)
+    said = {verdict.reason for verdict in ranged.drone.said if verdict.level is Level.ATTACK}
+    assert not said and ranged.drone.engine.status()[0]["state"] == "UP"
 
 
 def test_a_flood(ranged: Range) -> None:

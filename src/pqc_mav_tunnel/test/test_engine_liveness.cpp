@@ -134,9 +134,16 @@ TEST_F(EngineLiveness, AGcsThatDiedWithoutAWordIsFoundAgain) {
   tunnel.lose_gcs();
   tunnel.start_gcs_again();
   tunnel.relay->pass(true, true);
-  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  ASSERT_TRUE(eventually([&] {
+    tunnel.send_up("telemetry goes on");
+    return tunnel.both_up();
+  }));
   EXPECT_GT(total(*tunnel.gcs, "drop_unknown"), 0u) << "what the drone sent under the old session";
-  tunnel.expect_round_trip("after the crash");
+  EXPECT_EQ(total(*tunnel.drone, "hs_unknown"), 0u) << "what that draws is no stranger's";
+  tunnel.send_up("after the crash");
+  auto heard = tunnel.ground.receive_text();
+  while (heard == "telemetry goes on") heard = tunnel.ground.receive_text();
+  EXPECT_EQ(heard, "after the crash");
 }
 
 TEST_F(EngineLiveness, ADroneThatStopsSaysSoAndMayComeBack) {

@@ -17,6 +17,7 @@ constexpr std::uint64_t kNextTargetNs =
     1'000'000'000;                        // a name with several addresses: the next one is tried after this
 constexpr std::size_t kPerFragment = 30;  // overhead of a datagram around a fragment
 constexpr std::size_t kTokensKept = 4;    // two for each of two sessions
+constexpr std::uint64_t kRestartEchoNs = 30'000'000'000;
 constexpr std::size_t kRestartSize = 1 + kSessionIdSize + kRestartTokenSize;
 
 }  // namespace
@@ -247,9 +248,11 @@ HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& so
         std::ranges::find_if(tokens_, [&](const Token& each) { return std::ranges::equal(each.session, session); });
     if (token == tokens_.end()) return HandshakeDrop::unknown;
     if (!constant_time_equal(sha256({datagram.subspan(1 + kSessionIdSize)}), token->hash)) return HandshakeDrop::tag;
-    const auto id = token->session;
-    tokens_.erase(token);  // once per session
-    restarted_(id);
+    // Once per session. Until it has another one, its packets draw more of them, which are no stranger's.
+    if (token->taken_ns != 0)
+      return now - token->taken_ns <= kRestartEchoNs ? HandshakeDrop::repeated : HandshakeDrop::unknown;
+    token->taken_ns = now;
+    restarted_(SessionId(token->session));
     return HandshakeDrop::taken;
   }
   if (!attempt_ || attempt_->targets.empty()) return HandshakeDrop::unknown;

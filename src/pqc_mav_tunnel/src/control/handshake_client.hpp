@@ -121,6 +121,7 @@ class HandshakeClient final : public HandshakePort {
   struct Token {
     SessionId session{};
     Hash hash{};
+    std::uint64_t taken_ns = 0;  // 0: not yet
   };
   std::vector<Token> tokens_;  // the newest, two for each link
 
