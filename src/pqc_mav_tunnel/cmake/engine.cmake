@@ -121,6 +121,11 @@ add_library(pqcmav_engine STATIC
   src/control/station_choice.cpp
   src/control/term_file.cpp
   src/control/worker_pool.cpp
+  # every figure of an engine, in one table
+  src/picture/counters.cpp
+  src/picture/handshake_fields.cpp
+  src/picture/link_fields.cpp
+  src/picture/picture.cpp
   # the control socket: what programs on this machine see and steer
   src/console/calls.cpp
   src/console/commands.cpp

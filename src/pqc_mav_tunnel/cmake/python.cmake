@@ -11,7 +11,7 @@ find_package(pybind11 REQUIRED)
 # NO_EXTRAS: link-time optimization of the bindings takes as long as all of the engine's crypto, and saves nothing here.
 pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_handshake.cpp
   python/bind_codec.cpp)
-target_link_libraries(_engine PRIVATE pqcmav_engine)
+target_link_libraries(_engine PRIVATE pqcmav_engine nlohmann_json::nlohmann_json)
 # What runs often is in the engine; to optimise the bindings in full takes compilers twice as long.
 target_compile_options(_engine PRIVATE -O1)
 target_precompile_headers(_engine PRIVATE <pybind11/pybind11.h> <pybind11/stl.h>)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine and its events, and the calls that need none.
 #include <algorithm>
+#include <cmath>
 
+#include "console/views.hpp"
 #include "convert.hpp"
 #include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
@@ -10,185 +12,66 @@
 namespace pqcmav::python {
 namespace {
 
-double ms(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
-
-py::dict state_dict(const StateEvent& event) {
-  py::dict out;
-  out["type"] = "state";
-  out["old"] = std::string(to_string(event.before));
-  out["new"] = std::string(to_string(event.after));
-  out["reason"] = event.reason;
-  return out;
-}
-
-py::dict log_dict(const LogEvent& event) {
-  py::dict out;
-  out["type"] = "log";
-  out["level"] = std::string(to_string(event.level));
-  out["text"] = event.text;
-  return out;
-}
-
-}  // namespace
-
-static py::dict times_dict(const HandshakeTimes& times) {
-  py::dict phases, primitives, sizes, out;
-  static constexpr const char* names[] = {"hello", "server_hello", "finish", "server_finish"};
-  for (std::size_t i = 0; i < times.phases.size(); ++i) phases[names[i]] = ms(times.phases[i]);
-  primitives["kem_keygen"] = ms(times.kem_keygen);
-  primitives["kem_encaps"] = ms(times.kem_encaps);
-  primitives["kem_decaps"] = ms(times.kem_decaps);
-  primitives["sig_sign"] = ms(times.sig_sign);
-  primitives["sig_verify"] = ms(times.sig_verify);
-  primitives["x25519"] = ms(times.x25519);
-  primitives["kdf"] = ms(times.kdf);
-  sizes["public_key"] = times.public_key;
-  sizes["ciphertext"] = times.ciphertext;
-  sizes["signature"] = times.signature;
-  sizes["drone_signature"] = times.drone_signature;
-  sizes["bytes_sent"] = times.bytes_sent;
-  sizes["bytes_received"] = times.bytes_received;
-  out["phases_ms"] = phases;
-  out["primitives_ms"] = primitives;
-  out["sizes"] = sizes;
-  out["keygen_pooled"] = times.keygen_pooled;
-  return out;
-}
-
-namespace {
-
-py::dict handshake_dict(const HandshakeEvent& event) {
-  auto out = times_dict(event.times);
-  out["type"] = "handshake";
-  out["ok"] = event.ok;
-  out["error"] = std::string(to_string(event.error));
-  out["reason"] = event.reason;
-  out["suite"] = event.suite;
-  out["hybrid"] = event.hybrid;
-  out["epoch"] = event.epoch;
-  out["rekey"] = event.kind != HandshakeKind::first;
-  out["kind"] = std::string(to_string(event.kind));
-  out["role"] = event.drone_side ? "drone" : "gcs";
-  out["peer"] = event.peer;
-  out["handshake_ms"] = ms(event.duration_ns);
-  return out;
-}
-
-py::dict event_dict(const Event& event) {
-  auto out = std::visit(
-      [](const auto& what) -> py::dict {
-        using What = std::decay_t<decltype(what)>;
-        if constexpr (std::is_same_v<What, StateEvent>)
-          return state_dict(what);
-        else if constexpr (std::is_same_v<What, LogEvent>)
-          return log_dict(what);
-        else
-          return handshake_dict(what);
-      },
-      event.what);
-  out["drone_id"] = event.drone_id;
-  out["monotonic_ns"] = event.monotonic_ns;
-  return out;
-}
-
-py::dict status_dict(const LinkStatus& s) {
-  py::dict out;
-  out["drone_id"] = s.drone_id;
-  out["state"] = std::string(to_string(s.state));
-  out["suite"] = s.suite;
-  out["epoch"] = s.epoch;
-  out["session_id"] = s.session_id;
-  out["key_age_s"] = s.key_age_s;
-  out["silence_s"] = s.silence_s;
-  out["peer"] = s.peer;
-  out["plain_local"] = s.plain_local;
-  out["plain_peer"] = s.plain_peer;
-  out["last_error"] = s.last_error;
-  out["hybrid"] = s.hybrid;
-  out["drone_signed"] = s.drone_signed;
-  out["compact"] = s.compact;
-  out["ratchets"] = s.ratchets;
-  out["ratchet_for_s"] = s.ratchet_for_s;
-  out["key_old"] = s.key_old;
-  out["shape_kbit"] = s.shape_kbit;
-  out["handshakes_ok"] = s.handshakes_ok;
-  out["handshakes_failed"] = s.handshakes_failed;
-  out["rekeys_ok"] = s.rekeys_ok;
-  out["station"] = s.station;
-  out["station_role"] = s.role;
-  out["term"] = s.term;
-  py::list stations;
-  for (const auto& each : s.stations) stations.append(each.gcs_id + " " + each.role + " " + each.address);
-  out["stations"] = stations;
-  out["blacklisted_suites"] = s.blacklisted_suites;
-  out["pinned_suite"] = s.pinned_suite;
-  out["pin_for_s"] = s.pin_for_s;
-  return out;
-}
-
-void put(py::dict& out, const NamedCounters& counters) {
-  for (const auto& [name, value] : counters) out[py::str(std::string(name))] = value;
-}
-
-/// A list by class for each counter.
-void put(py::dict& out, const ShapeCounts& counts) {
-  std::array<std::uint64_t, kShapeClasses> taken{}, sent{}, replaced{}, dropped{}, oldest_ms{};
-  for (std::size_t i = 0; i < kShapeClasses; ++i) {
-    taken[i] = counts[i].taken;
-    sent[i] = counts[i].sent;
-    replaced[i] = counts[i].replaced;
-    dropped[i] = counts[i].dropped;
-    oldest_ms[i] = counts[i].oldest_ms;
+py::object to_python(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::boolean:
+      return py::bool_(value.get<bool>());
+    case Json::value_t::number_integer:
+      return py::int_(value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return py::int_(value.get<std::uint64_t>());
+    case Json::value_t::number_float: {
+      const auto number = value.get<double>();  // not known yet: None, as JSON has null
+      return std::isnan(number) ? py::object(py::none()) : py::float_(number);
+    }
+    case Json::value_t::string: {
+      const auto& text = value.get_ref<const std::string&>();
+      return py::reinterpret_steal<py::object>(
+          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+    }
+    case Json::value_t::array: {
+      py::list out;
+      for (const auto& each : value) out.append(to_python(each));
+      return out;
+    }
+    case Json::value_t::object: {
+      py::dict out;
+      for (const auto& [name, each] : value.items()) out[py::str(name)] = to_python(each);
+      return out;
+    }
+    default:
+      return py::none();
   }
-  out["shape_taken"] = taken;
-  out["shape_sent"] = sent;
-  out["shape_replaced"] = replaced;
-  out["shape_dropped"] = dropped;
-  out["shape_oldest_ms"] = oldest_ms;
 }
 
-py::dict report_dict(const LinkReport& report) {
-  static constexpr const char* names[] = {"malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail"};
-  py::dict out, drops;
-  out["window_s"] = report.window_ms / 1e3;
-  out["packets_per_s"] = report.packets_per_s_milli / 1e3;
-  out["gap_p95_ms"] = report.gap_p95_us / 1e3;
-  out["longest_silence_ms"] = report.longest_silence_us / 1e3;
-  out["jitter_ms"] = report.jitter_us / 1e3;
-  out["loss"] = report.loss_ppm / 1e6;
-  out["blackouts"] = report.blackouts;
-  for (std::size_t i = 0; i < kDropKinds; ++i) drops[names[i]] = report.drops[i];
-  out["drops"] = drops;
-  return out;
+/// As the control socket has it, a handshake also under the names of its message.
+py::object event_dict(const Event& event) {
+  auto out = view_of(event, 0);
+  out["type"] = out["event"];
+  out.erase("event");
+  out.erase("time");
+  if (std::holds_alternative<HandshakeEvent>(event.what)) out.update(picture_of(event));
+  out["monotonic_ns"] = event.monotonic_ns;
+  return to_python(out);
 }
 
-py::dict link_dict(const LinkQualityView& view) {
-  py::dict out;
-  out["drone_id"] = view.drone_id;
-  out["local"] = report_dict(view.local);
-  out["peer"] = view.peer ? py::object(report_dict(*view.peer)) : py::none();
-  out["age_s"] = view.peer ? py::cast(view.peer_age_s) : py::none();
-  out["rtt_ms"] = py::cast(view.rtt_ms);
-  out["rtt_min_ms"] = py::cast(view.rtt_min_ms);
-  out["clock_offset_ms"] = py::cast(view.clock_offset_ms);
-  return out;
-}
-
-py::dict endpoint_dict(const EndpointStatus& endpoint) {
-  py::dict out;
-  out["name"] = endpoint.name;
-  out["state"] = endpoint.state;
-  out["good"] = endpoint.good;
-  out["text"] = endpoint.text();
-  put(out, endpoint.counters);
-  return out;
-}
+constexpr auto kView = [](const auto& each) { return to_python(view_of(each)); };
+constexpr auto kPicture = [](const auto& each) { return to_python(picture_of(each)); };
 
 template <typename Items, typename Convert>
 py::list list_of(const Items& items, Convert convert) {
   py::list out;
   for (const auto& item : items) out.append(convert(item));
   return out;
+}
+
+py::object picture(const Engine& engine, const std::string& of) {
+  if (of == "status") return list_of(engine.status(), kPicture);
+  if (of == "stats") return list_of(engine.stats(), kPicture);
+  if (of == "link") return list_of(engine.links(), kPicture);
+  if (of == "server") return to_python(picture_of(engine.totals(), engine.refused_from(), engine.stats()));
+  throw TunnelError(Errc::config_invalid,
+                    "There is a picture of status, stats, link and server, and not of '" + of + "'.");
 }
 
 py::dict ports_dict(const EnginePorts& ports) {
@@ -199,33 +82,15 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
-py::dict key_changes_dict(const KeyChanges& changes) {
-  py::dict out;
-  out["renewed"] = changes.renewed;
-  out["removed"] = changes.removed;
-  out["signing"] = changes.signing;
-  return out;
-}
-
-py::dict drone_changes_dict(const DroneChanges& changes) {
-  py::dict out;
-  out["added"] = changes.added;
-  out["removed"] = changes.removed;
-  out["changed"] = changes.changed;
-  out["restart"] = changes.restart;
-  out["kept"] = changes.kept;
-  return out;
-}
-
 /// Runs a change of drones without the GIL.
 template <typename Change>
-py::dict drone_changes(Engine& engine, const Change& change) {
+py::object drone_changes(Engine& engine, const Change& change) {
   DroneChanges changes;
   {
     py::gil_scoped_release release;
     changes = change(engine);
   }
-  return drone_changes_dict(changes);
+  return to_python(view_of(changes));
 }
 
 /// Threads of the engine may be in Python when it ends: whoever waits for them must not hold what those need.
@@ -298,27 +163,11 @@ void bind_engine(py::module_& module) {
              return out;
            })
       .def("ports", [](const Engine& engine) { return ports_dict(engine.ports()); })
-      .def("status", [](const Engine& engine) { return list_of(engine.status(), status_dict); })
-      .def("stats",
-           [](const Engine& engine) {
-             return list_of(engine.stats(), [](const LinkStats& stats) {
-               py::dict out;
-               out["drone_id"] = stats.drone_id;
-               put(out, stats.counters);
-               out["window_depth"] = stats.window_depth;
-               put(out, stats.shaping);
-               out["endpoints"] = list_of(stats.endpoints, endpoint_dict);
-               out["seal_mean_ns"] = stats.seal_ns_avg;
-               out["open_mean_ns"] = stats.open_ns_avg;
-               return out;
-             });
-           })
-      .def("totals",
-           [](const Engine& engine) {
-             py::dict out;
-             put(out, engine.totals());
-             return out;
-           })
+      .def("status", [](const Engine& engine) { return list_of(engine.status(), kView); })
+      .def("stats", [](const Engine& engine) { return list_of(engine.stats(), kPicture); })
+      .def("totals", [](const Engine& engine) { return to_python(view_of(engine.totals())); })
+      .def("links", [](const Engine& engine) { return list_of(engine.links(), kView); })
+      .def("picture", &picture, py::arg("of"))
       .def("refused_from",
            [](const Engine& engine) -> py::object {
              const auto most = engine.refused_from();
@@ -328,14 +177,10 @@ void bind_engine(py::module_& module) {
       .def("blacklist",
            [](const Engine& engine) {
              return list_of(engine.blacklist(), [](const BlacklistedSuite& entry) {
-               py::dict out;
-               out["suite"] = entry.suite;
-               out["reason"] = entry.reason;
-               out["remaining_s"] = entry.remaining_s;
-               return out;
+               return to_python(
+                   Json{{"suite", entry.suite}, {"reason", entry.reason}, {"remaining_s", entry.remaining_s}});
              });
            })
-      .def("links", [](const Engine& engine) { return list_of(engine.links(), link_dict); })
       .def(
           "wait_events",
           [](Engine& engine, double timeout_s, std::size_t max_events) {
@@ -356,14 +201,12 @@ void bind_engine(py::module_& module) {
               py::gil_scoped_release release;
               outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind, pin_for_s);
             }
-            py::dict out;
-            out["ok"] = outcome.ok;
-            out["suite"] = outcome.suite;
-            out["epoch"] = outcome.epoch;
-            out["rekey_ms"] = outcome.duration_ms;
-            out["message"] = outcome.message;
-            out["pin_for_s"] = outcome.pin_for_s;
-            return out;
+            return to_python(Json{{"ok", outcome.ok},
+                                  {"suite", outcome.suite},
+                                  {"epoch", outcome.epoch},
+                                  {"rekey_ms", outcome.duration_ms},
+                                  {"message", outcome.message},
+                                  {"pin_for_s", outcome.pin_for_s}});
           },
           py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0,
           py::arg("kind") = "", py::arg("pin_for_s") = 0.0)
@@ -374,7 +217,7 @@ void bind_engine(py::module_& module) {
                py::gil_scoped_release release;
                changes = engine.reload_keys();
              }
-             return key_changes_dict(changes);
+             return to_python(view_of(changes));
            })
       .def("set_config_source", &set_config_source, py::arg("read"), py::arg("taken") = py::none(),
            py::arg("files") = std::vector<std::string>{})
@@ -386,10 +229,7 @@ void bind_engine(py::module_& module) {
               py::gil_scoped_release release;
               outcome = engine.reload(dry_run);
             }
-            auto out = key_changes_dict(outcome.keys);
-            out["configuration"] = outcome.configuration;
-            out["drones"] = drone_changes_dict(outcome.drones);
-            return out;
+            return to_python(view_of(outcome));
           },
           py::arg("dry_run") = false)
       .def(
@@ -420,7 +260,7 @@ void bind_engine(py::module_& module) {
               py::gil_scoped_release release;
               changes = engine.end_session(drone_id);
             }
-            return key_changes_dict(changes);
+            return to_python(view_of(changes));
           },
           py::arg("drone_id"))
       .def("control_socket", &Engine::control_socket)

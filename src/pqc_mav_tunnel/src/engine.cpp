@@ -8,13 +8,11 @@
 #include "control/rekey_plan.hpp"
 #include "engine_impl.hpp"
 #include "peer_list.hpp"
+#include "picture/counters.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 
 namespace pqcmav {
 namespace {
-
-constexpr std::array<std::string_view, kDropKinds> kDropNames = {
-    "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"};
 
 /// Where there are several: the active one of a drone; a gcs is its own.
 std::string station_of(const LinkStatus& link, const EngineConfig& config) {
@@ -22,11 +20,6 @@ std::string station_of(const LinkStatus& link, const EngineConfig& config) {
   for (const auto& each : link.stations)
     if (each.role == "active") return each.gcs_id;
   return {};
-}
-
-template <typename Drops>
-void add_drops(NamedCounters& out, const Drops& drops) {
-  for (std::size_t i = 0; i < kDropKinds; ++i) out.emplace_back(kDropNames[i], drops[i].get());
 }
 
 /// A problem of an endpoint is told where people and programs look, after one with the keys.
@@ -150,7 +143,10 @@ std::vector<LinkStatus> Engine::status() const {
     out.front().stations = impl_->drone->stations();
     impl_->drone->add_pin(out.front());
   }
-  for (auto& link : out) link.station = station_of(link, impl_->config);
+  for (auto& link : out) {
+    link.station = station_of(link, impl_->config);
+    link.drone_side = impl_->config.role == Role::drone;
+  }
   for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
   return out;
 }
@@ -160,34 +156,9 @@ std::vector<LinkStats> Engine::stats() const {
   std::vector<LinkStats> out;
   data.for_each_link([&](std::size_t, const Link& link) {
     const auto& c = link.counters;
-    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), {}, link.picture().shaping, {}};
+    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), {}, link.picture().shaping, {}, {}};
     std::ranges::transform(c.window_depth, stats.window_depth.begin(), &Counter::get);
-    auto& named = stats.counters;
-    named = {{"plain_rx_packets", c.plain_rx_packets.get()},
-             {"plain_rx_bytes", c.plain_rx_bytes.get()},
-             {"plain_tx_packets", c.plain_tx_packets.get()},
-             {"plain_tx_bytes", c.plain_tx_bytes.get()},
-             {"plain_dropped_no_session", c.plain_dropped_no_session.get()},
-             {"plain_dropped_no_peer", c.plain_dropped_no_peer.get()},
-             {"plain_dropped_too_big", c.plain_dropped_too_big.get()},
-             {"plain_dropped_kernel", c.plain_dropped_kernel.get()},
-             // TunnelStats has no field for what yields to a rekey; totals() shows it alone.
-             {"plain_dropped_send", c.plain_dropped_send.get() + c.yielded.get()},
-             {"plain_tap_packets", c.plain_tap_packets.get()},
-             {"plain_tap_dropped", c.plain_tap_dropped.get()},
-             {"plain_tap_requests", c.plain_tap_requests.get()},
-             {"plain_tap_refused", c.plain_tap_refused.get()},
-             {"enc_tx_packets", c.enc_tx_packets.get()},
-             {"enc_tx_bytes", c.enc_tx_bytes.get()},
-             {"enc_dropped_send", c.enc_dropped_send.get()},
-             {"enc_rx_packets", c.enc_rx_packets.get()},
-             {"enc_rx_bytes", c.enc_rx_bytes.get()},
-             {"delivered", c.delivered.get()},
-             {"delivered_datagrams", c.delivered_datagrams.get()},
-             {"control", c.control.get()}};
-    add_drops(named, c.drops);
-    named.emplace_back("window_skipped", c.window_skipped.get());
-    named.emplace_back("roams", c.roams.get());
+    add_named(stats.counters, link_counters(), c);
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
     out.push_back(std::move(stats));
   });
@@ -195,38 +166,12 @@ std::vector<LinkStats> Engine::stats() const {
 }
 
 NamedCounters Engine::totals() const {
-  const auto t = impl_->plane().totals();
-  NamedCounters out = {
-      {"enc_rx_datagrams", t.enc_rx_datagrams.get()},
-      {"enc_rx_bytes", t.enc_rx_bytes.get()},
-      {"delivered", t.delivered.get()},
-      {"delivered_datagrams", t.delivered_datagrams.get()},
-      {"control", t.control.get()},
-  };
-  add_drops(out, t.drops);
-  for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) out.emplace_back(kHandshakeDropNames[i], t.handshakes[i].get());
-  out.emplace_back("other_version", t.other_version.get());
-  out.emplace_back("doubled", t.doubled.get());
-  out.emplace_back("skipped", t.skipped.get());
-  out.emplace_back("skips", t.skips.get());
-  out.emplace_back("late", t.late.get());
-  out.emplace_back("drop_kernel", t.kernel.get());
-  out.emplace_back("drop_yield", t.yielded.get());
-  out.emplace_back("drop_standby", t.standby.get());
+  NamedCounters out;
+  add_named(out, process_counters(), impl_->plane().totals());
   if (impl_->gcs) {
-    const auto& s = impl_->gcs->counters();
-    auto busy = s.busy;
-    busy.add(impl_->plane().handover_full());
-    for (const auto& [name, counter] :
-         std::initializer_list<std::pair<std::string_view, const Counter&>>{{"hs_gated", s.gated},
-                                                                            {"hs_retried", s.retried},
-                                                                            {"hs_completed", s.completed},
-                                                                            {"hs_ratchets", s.ratchets},
-                                                                            {"hs_failed", s.failed},
-                                                                            {"hs_busy", busy},
-                                                                            {"restarts_told", s.restarts}})
-      out.emplace_back(name, counter.get());
-    out.emplace_back("keygens", impl_->gcs->keygens());
+    auto counters = impl_->gcs->counters();
+    counters.busy.add(impl_->plane().handover_full());
+    add_named(out, server_counters(), counters);
   }
   return out;
 }

@@ -44,6 +44,7 @@ class FakeSteered final : public Steered {
     return out;
   }
   NamedCounters totals() const override { return {{"delivered", 3}}; }
+  std::optional<RefusedShare> refused_from() const override { return RefusedShare{"203.0.113.0/24", 0.5}; }
   std::vector<Traffic> traffic() const override { return {{"uav1", {packets, 0, 0, 0}}, {"uav2", {}}}; }
   std::vector<std::string> dangers() const override { return {"a way around"}; }
   LogLevel log_level() const override { return level; }

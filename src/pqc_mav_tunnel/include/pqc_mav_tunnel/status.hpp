@@ -43,6 +43,7 @@ inline constexpr std::string_view kPlainDown = "PLAIN_DOWN";
 
 struct LinkStatus {
   std::string drone_id;
+  bool drone_side = false;
   LinkState state = LinkState::down;
   std::string suite;  // "" = no session
   std::uint8_t epoch = 0;
@@ -80,9 +81,9 @@ struct WatchedCounter {
   std::string_view name, meaning;
 };
 /// Of each link's stats; of the process' totals, at a gcs what strangers try, and at either end its socket.
-std::span<const WatchedCounter> watched_of_link() noexcept;
-std::span<const WatchedCounter> watched_of_server() noexcept;
-std::span<const WatchedCounter> watched_of_socket() noexcept;
+std::span<const WatchedCounter> watched_of_link();
+std::span<const WatchedCounter> watched_of_server();
+std::span<const WatchedCounter> watched_of_socket();
 
 /// What became of the datagrams of one class on a shaped link: taken = sent + replaced + dropped + what waits.
 struct ShapeCount {
@@ -106,6 +107,11 @@ struct EndpointStatus {
   [[nodiscard]] std::string text() const;
 };
 
+/// Of encrypted packets and bytes, over the last second.
+struct LinkRates {
+  double tx_packets_per_s = 0, tx_bytes_per_s = 0, rx_packets_per_s = 0, rx_bytes_per_s = 0;
+};
+
 struct LinkStats {
   std::string drone_id;
   NamedCounters counters;
@@ -113,6 +119,7 @@ struct LinkStats {
   DepthCounts window_depth{};
   ShapeCounts shaping{};
   std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints'
+  std::optional<LinkRates> rates;         // known to those who read the counters more than once
 };
 
 struct LinkQualityView {

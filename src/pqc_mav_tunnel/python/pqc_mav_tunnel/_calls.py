@@ -38,6 +38,7 @@ __all__ = [
     "list_keys",
     "openssl_version",
     "per_drone_schema",
+    "picture_schema",
     "preflight",
     "suites",
     "watched_counters",
@@ -139,6 +140,17 @@ def config_schema(role: str) -> list[dict[str, Any]]:
 def per_drone_schema() -> list[dict[str, Any]]:
     """Return the keys under `drone.<id>.` of a gcs."""
     found: list[dict[str, Any]] = _ask("per_drone_schema")
+    return found
+
+
+@cache
+def picture_schema() -> dict[str, Any]:
+    """Return every figure of an engine: for status, stats, link, server, handshake and suite `message` and `fields`.
+
+    Each field has name, type, unit, min, max, text, message (whether the message has it) and, if it is a counter,
+    warning: what its growth means, or "".
+    """
+    found: dict[str, Any] = _ask("picture_schema")
     return found
 
 

@@ -2,7 +2,7 @@
 """What the extension module offers. Every refusal is a `TunnelError` with a `code` and one sentence."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 class TunnelError(RuntimeError):
     """A refusal: `str(error)` is one sentence for a person, `code` tells refusals apart.
@@ -28,11 +28,11 @@ class Engine:
     def ports(self) -> dict[str, Any]:
         """Return `handshake` (None on a drone), `data` and `plain` (by drone id) as they were opened."""
     def status(self) -> list[dict[str, Any]]:
-        """Return the state of each link.
+        """Return the state of each link, as the control socket's command of this name; so do stats and links."""
+    def picture(self, of: Literal["status", "stats", "link", "server"]) -> Any:
+        """Return this under the names of the ROS messages (`picture_schema`), one for each link.
 
-        Keys: drone_id, state (DOWN, HANDSHAKING, UP, DEGRADED, REKEYING), suite, epoch, session_id (hex), key_age_s,
-        silence_s, peer, plain_local, plain_peer, last_error, hybrid, drone_signed, compact, handshakes_ok,
-        handshakes_failed, rekeys_ok, ratchets (since the last full handshake).
+        Of `link` a list of one or two sides for each, of `server` one for all. What is not known yet is None.
         """
     def stats(self) -> list[dict[str, Any]]:
         """Return the counters of each link since the start, with seal_mean_ns and open_mean_ns (sampled)."""

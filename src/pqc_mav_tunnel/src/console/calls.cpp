@@ -19,24 +19,6 @@ using Texts = std::vector<std::string>;
 
 std::string text(const Json& given, const char* name) { return given.at(name).get<std::string>(); }
 
-Json described(const Suite& suite) {
-  auto out = view_of(suite);
-  const auto& have = availability(suite);
-  out["campaign_2025"] = suite.campaign_2025;
-  out["standard"] = suite.standard();
-  out["kem_family"] = suite.kem->family;
-  out["kem_token"] = suite.kem->token;
-  out["sig_family"] = suite.sig->family;
-  out["sig_token"] = suite.sig->token;
-  out["aead_token"] = suite.aead->token;
-  out["public_key_bytes"] = suite.kem->public_key;
-  out["ciphertext_bytes"] = suite.kem->ciphertext;
-  out["signature_bytes"] = suite.sig->signature_max;
-  out["kem_oqs_name"] = have.kem_name;
-  out["sig_oqs_name"] = have.sig_name;
-  return out;
-}
-
 Json suites(const Json& given) {
   static constexpr std::array<std::string_view, 3> views{"core", "extended", "2025"};
   const auto view = std::ranges::find(views, text(given, "view"));
@@ -47,7 +29,7 @@ Json suites(const Json& given) {
   filter.view = static_cast<SuiteView>(view - views.begin());
   filter.only_available = given.at("only_available").get<bool>();
   auto out = Json::array();
-  for (const auto* suite : filter_suites(filter)) out.push_back(described(*suite));
+  for (const auto* suite : filter_suites(filter)) out.push_back(picture_of(*suite));
   return out;
 }
 
@@ -135,7 +117,7 @@ struct Call {
 
 constexpr Call kCalls[] = {
     {"suites", suites},
-    {"find_suite", [](const Json& given) { return described(require_suite(text(given, "name"))); }},
+    {"find_suite", [](const Json& given) { return picture_of(require_suite(text(given, "name"))); }},
     {"closest_suites",
      [](const Json& given) { return Json(closest_suites(text(given, "text"), given.at("count").get<std::size_t>())); }},
     {"preflight", algorithms},
@@ -144,6 +126,7 @@ constexpr Call kCalls[] = {
     {"openssl_version", [](const Json&) { return Json(OpenSSL_version(OPENSSL_VERSION_STRING)); }},
     {"config_schema", schema},
     {"per_drone_schema", drone_schema},
+    {"picture_schema", [](const Json&) { return picture_schema(); }},
     {"watched_counters", watched},
     {"init_keys", make_keys},
     {"export_drone", hand_out},

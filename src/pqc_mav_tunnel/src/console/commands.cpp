@@ -20,8 +20,7 @@ constexpr int kConsoleVersion = 1;
 constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr double kRekeyWaitMost = 300;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
-constexpr std::array<const char*, 4> kRateNames = {"tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s",
-                                                   "rx_bytes_per_s"};
+constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
 
 struct Refused {
   std::string code, text;
@@ -93,14 +92,16 @@ FlatConfig settings_in(const Json& request) {
   return out;
 }
 
-/// The entries that are about a drone, or all for "".
-template <typename Entries>
-Json views_for(const Entries& entries, const std::string& drone_id) {
+/// Those of the entries that are about a drone, or all for "", each as `show` has it.
+template <typename Entries, typename Show>
+Json shown_for(const Entries& entries, const std::string& drone_id, const Show& show) {
   Json out = Json::array();
   for (const auto& entry : entries)
-    if (drone_id.empty() || entry.drone_id == drone_id) out.push_back(view_of(entry));
+    if (drone_id.empty() || entry.drone_id == drone_id) out.push_back(show(entry));
   return out;
 }
+constexpr auto kView = [](const auto& entry) { return view_of(entry); };
+constexpr auto kPicture = [](const auto& entry) { return picture_of(entry); };
 
 }  // namespace
 
@@ -129,8 +130,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 11>& Commands::table() {
-  static const std::array<Entry, 11> entries = {{
+const std::array<Commands::Entry, 14>& Commands::table() {
+  static const std::array<Entry, 14> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -142,6 +143,9 @@ const std::array<Commands::Entry, 11>& Commands::table() {
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
       {"subscribe", {"events"}, &Commands::subscribe},
+      {"picture", {"drone", "of"}, &Commands::picture},
+      {"schema", {}, &Commands::schema},
+      {"config", {}, &Commands::config},
   }};
   return entries;
 }
@@ -214,23 +218,51 @@ CommandAnswer Commands::status(const Json& request, const Asker&) {
                                {"key_limit_s", config.key_limit_s},
                                {"data_port", engine_.ports().data},
                                {"dangers", engine_.dangers()},
-                               {"tunnels", views_for(engine_.status(), drone_of(request))}});
+                               {"tunnels", shown_for(engine_.status(), drone_of(request), kView)}});
 }
 
 CommandAnswer Commands::stats(const Json& request, const Asker&) {
-  auto tunnels = views_for(engine_.stats(), drone_of(request));
-  for (auto& tunnel : tunnels) {
-    const auto it = rates_.find(tunnel["drone_id"].get_ref<const std::string&>());
-    for (std::size_t i = 0; i < kRateNames.size(); ++i)
-      tunnel[kRateNames[i]] = it == rates_.end() ? 0.0 : it->second.per_s[i];
-  }
-  return answer_with(
-      request,
-      {{"totals", view_of(engine_.totals())}, {"handshakes", view_of(log_.tally())}, {"tunnels", std::move(tunnels)}});
+  return answer_with(request, {{"totals", view_of(engine_.totals())},
+                               {"handshakes", view_of(log_.tally())},
+                               {"tunnels", shown_for(rated_stats(), drone_of(request), kView)}});
 }
 
 CommandAnswer Commands::link(const Json& request, const Asker&) {
-  return answer_with(request, {{"tunnels", views_for(engine_.links(), drone_of(request))}});
+  return answer_with(request, {{"tunnels", shown_for(engine_.links(), drone_of(request), kView)}});
+}
+
+std::vector<LinkStats> Commands::rated_stats() const {
+  auto out = engine_.stats();
+  for (auto& each : out) {
+    const auto it = rates_.find(each.drone_id);
+    const auto per_s = it == rates_.end() ? std::array<double, 4>{} : it->second.per_s;
+    each.rates = {per_s[0], per_s[1], per_s[2], per_s[3]};
+  }
+  return out;
+}
+
+CommandAnswer Commands::picture(const Json& request, const Asker&) {
+  const auto drone = drone_of(request), of = text_in(request, "of");
+  if (!of.empty() && std::ranges::find(kParts, of) == kParts.end())
+    refuse("bad_request", "'of' must be status, stats, link or server.");
+  Json out = Json::object();
+  const auto wanted = [&](std::string_view part) { return of.empty() || of == part; };
+  if (wanted("status")) out["status"] = shown_for(engine_.status(), drone, kPicture);
+  const auto stats = wanted("stats") || wanted("server") ? rated_stats() : std::vector<LinkStats>();
+  if (wanted("stats")) out["stats"] = shown_for(stats, drone, kPicture);
+  if (wanted("link")) out["link"] = shown_for(engine_.links(), drone, kPicture);
+  if (wanted("server")) out["server"] = picture_of(engine_.totals(), engine_.refused_from(), stats);
+  return answer_with(request, std::move(out));
+}
+
+CommandAnswer Commands::schema(const Json& request, const Asker&) { return answer_with(request, picture_schema()); }
+
+/// As it counts now. Keys are in files, of which it has the paths.
+CommandAnswer Commands::config(const Json& request, const Asker&) {
+  Json out = Json::object();
+  for (const auto& [key, value] : engine_.config().effective)
+    out[key] = std::visit([](const auto& each) { return Json(each); }, value);
+  return answer_with(request, {{"config", std::move(out)}});
 }
 
 CommandAnswer Commands::handshakes(const Json& request, const Asker&) {
@@ -319,11 +351,7 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {
   const bool dry_run = flag_in(request, "dry_run");
   if (!dry_run) note(who, "", "reload of configuration and keys");
-  const auto [keys, drones, configuration] = engine_.reload(dry_run);
-  auto result = view_of(keys);
-  result["configuration"] = configuration;
-  result["drones"] = view_of(drones);
-  return answer_with(request, std::move(result));
+  return answer_with(request, view_of(engine_.reload(dry_run)));
 }
 
 /// Where a drone with several ground stations is to go; it goes when that one answers.

@@ -54,7 +54,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 11>& table();
+  static const std::array<Entry, 14>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -67,7 +67,11 @@ class Commands {
   CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer station(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);
+  CommandAnswer picture(const Json& request, const Asker& who);
+  CommandAnswer schema(const Json& request, const Asker& who);
+  CommandAnswer config(const Json& request, const Asker& who);
 
+  [[nodiscard]] std::vector<LinkStats> rated_stats() const;
   [[nodiscard]] std::string drone_of(const Json& request) const;
   void note(const Asker& who, const std::string& drone_id, const std::string& what);
 

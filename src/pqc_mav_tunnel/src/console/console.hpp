@@ -24,6 +24,7 @@ class Console final : private Steered {
   std::vector<LinkStats> stats() const override { return engine_.stats(); }
   std::vector<LinkQualityView> links() const override { return engine_.links(); }
   NamedCounters totals() const override { return engine_.totals(); }
+  std::optional<RefusedShare> refused_from() const override { return engine_.refused_from(); }
   std::vector<Traffic> traffic() const override;
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   LogLevel log_level() const override { return engine_.events().least(); }

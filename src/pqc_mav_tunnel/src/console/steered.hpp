@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Steered {
   [[nodiscard]] virtual std::vector<LinkStats> stats() const = 0;
   [[nodiscard]] virtual std::vector<LinkQualityView> links() const = 0;
   [[nodiscard]] virtual NamedCounters totals() const = 0;
+  [[nodiscard]] virtual std::optional<RefusedShare> refused_from() const = 0;
   [[nodiscard]] virtual std::vector<Traffic> traffic() const = 0;
   /// What the host found to endanger the link; a line each.
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;

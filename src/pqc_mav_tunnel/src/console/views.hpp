@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine's state and events as JSON, with the names that the Python module and the ROS messages use.
+// An engine's state and events as JSON, as version 1 of the control socket has them.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,11 @@
 
 #include "console/handshake_tally.hpp"
 #include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/picture.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {
-
-using Json = nlohmann::ordered_json;
 
 Json view_of(const LinkStatus& status);
 Json view_of(const LinkStats& stats);
@@ -22,6 +21,7 @@ Json view_of(const HandshakeTally& tally);
 Json view_of(const Suite& suite);
 Json view_of(const DroneChanges& changes);
 Json view_of(const KeyChanges& changes);
+Json view_of(const ReloadOutcome& outcome);
 /// `time` is the system's, in seconds: the event's own clock means nothing to others.
 Json view_of(const Event& event, double time);
 /// One line, its end included. Bytes that are not UTF-8, as a peer may send them in a sentence, are replaced.

@@ -50,8 +50,11 @@ class GcsControl {
 
   /// Any thread; null once the drone was removed.
   [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t link) const;
-  [[nodiscard]] const ServerCounters& counters() const noexcept { return server_->counters(); }
-  [[nodiscard]] std::uint64_t keygens() const noexcept { return pool_.made(); }
+  [[nodiscard]] ServerCounters counters() const noexcept {
+    auto out = server_->counters();
+    out.keygens.set(pool_.made());
+    return out;
+  }
 
  private:
   struct Drone {

@@ -26,11 +26,6 @@
 
 namespace pqcmav {
 
-/// Written by the data thread.
-struct ServerCounters {
-  Counter gated, retried, completed, ratchets, failed, busy, restarts;
-};
-
 class HandshakeServer final : public HandshakePort {
  public:
   struct Host {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <string_view>
 
 #include "clock.hpp"
 #include "constants.hpp"
@@ -20,8 +19,6 @@ namespace pqcmav {
 /// 5).
 enum class HandshakeDrop : std::uint8_t { taken, repeated, malformed, unknown, tag, gate, replay, limit };
 inline constexpr std::size_t kHandshakeDropKinds = 8;
-inline constexpr std::array<std::string_view, kHandshakeDropKinds> kHandshakeDropNames = {
-    "hs_taken", "hs_repeated", "hs_malformed", "hs_unknown", "hs_tag", "hs_gate", "hs_replay", "hs_limit"};
 
 class Counter {
  public:
@@ -68,14 +65,14 @@ constexpr std::size_t depth_class(std::uint64_t behind) noexcept {
 }
 static_assert(depth_class(kWindowBitsMax - 1) == kDepthClasses - 1);
 
-/// Written by the data thread. "plain" is the application's side, "enc" the air.
+/// Written by the data thread; src/picture/counters.cpp has names and meanings. "plain" is the application's side, "enc" the air.
 struct LinkCounters {
   Counter plain_rx_packets, plain_rx_bytes, plain_tx_packets, plain_tx_bytes;
   Counter plain_dropped_no_session, plain_dropped_no_peer, plain_dropped_too_big, plain_dropped_send;
   Counter plain_dropped_kernel;  // by a full receive buffer, before anything here saw them
   Counter plain_tap_packets, plain_tap_dropped, plain_tap_requests, plain_tap_refused;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
-  Counter yielded;  // plain datagrams left out to make room for a rekey
+  Counter plain_dropped_yield;  // left out to make room for a rekey
   Counter delivered, delivered_datagrams, control, roams;
   std::array<Counter, kDropKinds> drops;
   Counter window_skipped;  // sequence numbers that a newer packet jumped over; those that came late are in window_depth
@@ -100,20 +97,12 @@ struct ProcessCounters {
   Counter ticks;          // finished rounds of upkeep: the data thread lives
 
   /// Another data thread's, with these together. `ticks` is that of the one that is behind.
-  void add(const ProcessCounters& other) noexcept;
+  void add(ProcessCounters other) noexcept;
 };
 
-inline void ProcessCounters::add(const ProcessCounters& other) noexcept {
-  const auto behind = std::min(ticks.get(), other.ticks.get());
-  for (auto counter :
-       {&ProcessCounters::enc_rx_datagrams, &ProcessCounters::enc_rx_bytes, &ProcessCounters::delivered,
-        &ProcessCounters::control, &ProcessCounters::delivered_datagrams, &ProcessCounters::kernel,
-        &ProcessCounters::yielded, &ProcessCounters::standby, &ProcessCounters::other_version,
-        &ProcessCounters::doubled, &ProcessCounters::skipped, &ProcessCounters::skips, &ProcessCounters::late})
-    (this->*counter).add((other.*counter).get());
-  for (std::size_t i = 0; i < kDropKinds; ++i) drops[i].add(other.drops[i].get());
-  for (std::size_t i = 0; i < kHandshakeDropKinds; ++i) handshakes[i].add(other.handshakes[i].get());
-  ticks.set(behind);
-}
+/// What a gcs counts besides. Written by the data thread.
+struct ServerCounters {
+  Counter gated, retried, completed, ratchets, failed, busy, restarts, keygens;
+};
 
 }  // namespace pqcmav

@@ -79,7 +79,7 @@ class DataPlane {
     bool traffic = false;  // a socket had something
   };
 
-  // Any thread.
+  // Any thread, but for what says otherwise.
   /// Data thread. Places of drones, of which some may be empty; a drone's second session, the standby, is not counted.
   [[nodiscard]] std::size_t link_count() const noexcept {
     return config_.role == Role::drone ? std::min<std::size_t>(links_.size(), 1) : links_.size();

@@ -65,7 +65,7 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 bool DataPlane::admits_plain(Link& link, std::uint64_t now, std::size_t datagrams) noexcept {
   if (link.yield.admits(now)) return true;
   totals_.yielded.add(datagrams);
-  link.counters.yielded.add(datagrams);
+  link.counters.plain_dropped_yield.add(datagrams);
   return false;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of everything but the counters.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "picture/field.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/suites.hpp"
+
+namespace pqcmav {
+
+/// One direction of a link.
+struct LinkSide {
+  const LinkQualityView* link = nullptr;
+  bool of_peer = false;
+};
+
+/// What a ground station says besides its counters.
+struct ServerRest {
+  RefusedShare refused;
+  std::vector<std::string> drone_ids;
+  std::vector<std::uint64_t> opened;
+};
+
+std::span<const Row<LinkStatus>> status_rows() noexcept;
+// The counters are between these.
+std::span<const Row<LinkStats>> stats_head_rows() noexcept;
+std::span<const Row<LinkStats>> stats_rows() noexcept;
+std::span<const Row<LinkRates>> rate_rows() noexcept;
+std::span<const Row<LinkReport>> report_rows() noexcept;
+std::span<const Row<LinkQualityView>> link_rows() noexcept;  // alike for both sides
+std::span<const Row<LinkSide>> side_rows() noexcept;
+std::span<const Row<ServerRest>> server_rows() noexcept;
+std::span<const Row<HandshakeEvent>> handshake_rows() noexcept;
+std::span<const Row<HandshakeTimes>> times_rows() noexcept;
+std::span<const Row<Event>> event_rows() noexcept;
+std::span<const Row<Suite>> suite_rows() noexcept;
+
+}  // namespace pqcmav

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "picture/fields.hpp"
+
+namespace pqcmav {
+namespace {
+
+double ms_of(std::uint64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+using E = HandshakeEvent;
+constexpr std::array kHandshake{
+    row<&E::ok>("ok", "bool", "true: completed, keys are installed"),
+    figure<E, [](const E& e) { return to_string(e.error); }>(
+        "error", "string", "identifier of the failure, e.g. \"timeout\"; \"\" when ok"),
+    row<&E::reason>("reason", "string", "the failure as one sentence; \"\" when ok"),
+    row<&E::suite>("suite", "string", "suite asked for, e.g. \"cs-mlkem768-aesgcm-mldsa65\""),
+    row<&E::hybrid>("hybrid", "bool", "true: X25519 combined with the post-quantum key exchange"),
+    row<&E::epoch>("epoch", "uint8", "epoch of the keys it made (0-255)"),
+    figure<E, [](const E& e) { return e.kind != HandshakeKind::first; }>("rekey", "bool",
+                                                                         "true: it renewed a running session"),
+    figure<E, [](const E& e) { return to_string(e.kind); }>(
+        "kind", "string", "\"first\", \"rekey\", \"ratchet\", or \"ratchet_plain\" (without fresh shares)"),
+    figure<E, [](const E& e) { return e.drone_side ? "drone" : "gcs"; }>("role", "string",
+                                                                         "which end this is: \"drone\" or \"gcs\""),
+    row<&E::peer>("peer", "string", "address of the other end, \"host:port\""),
+    figure<E, [](const E& e) { return ms_of(e.duration_ns); }>("handshake_ms", "float32",
+                                                               "from the first to the last byte at this end [ms]"),
+};
+
+using T = HandshakeTimes;
+template <std::size_t Phase>
+constexpr auto phase(std::string_view name, std::string_view door, std::string_view text) {
+  return figure<T, [](const T& times) { return ms_of(times.phases[Phase]); }>(name, "float32", text).at_door(door);
+}
+template <auto Member>
+constexpr auto primitive(std::string_view name, std::string_view door, std::string_view text) {
+  return figure<T, [](const T& times) { return ms_of(times.*Member); }>(name, "float32", text).at_door(door);
+}
+template <auto Member>
+constexpr auto size(std::string_view name, std::string_view door, std::string_view text) {
+  return row<Member>(name, "uint32", text).at_door(door);
+}
+constexpr std::array kTimes{
+    phase<0>("phase_hello_ms", "phases_ms.hello", "client hello: made by the drone, its gate checked by the gcs [ms]"),
+    phase<1>("phase_server_hello_ms", "phases_ms.server_hello",
+             "server hello: key pair, signature, transfer, verification [ms]"),
+    phase<2>("", "phases_ms.finish", "").only(kInDoor),
+    phase<3>("", "phases_ms.server_finish", "").only(kInDoor),
+    figure<T, [](const T& times) { return ms_of(times.phases[2] + times.phases[3]); }>(
+        "phase_finish_ms", "float32", "client finish and server finish [ms]")
+        .only(kNotInDoor),
+    primitive<&T::kem_keygen>("kem_keygen_ms", "primitives_ms.kem_keygen",
+                              "KEM key generation; 0 when the pair came from the pool [ms]"),
+    primitive<&T::kem_encaps>("kem_encaps_ms", "primitives_ms.kem_encaps", "KEM encapsulation [ms]"),
+    primitive<&T::kem_decaps>("kem_decaps_ms", "primitives_ms.kem_decaps", "KEM decapsulation [ms]"),
+    primitive<&T::sig_sign>("sig_sign_ms", "primitives_ms.sig_sign", "signing [ms]"),
+    primitive<&T::sig_verify>("sig_verify_ms", "primitives_ms.sig_verify", "signature verification [ms]"),
+    primitive<&T::x25519>("x25519_ms", "primitives_ms.x25519", "X25519 key generation and agreement [ms]"),
+    primitive<&T::kdf>("kdf_ms", "primitives_ms.kdf", "key schedule: HKDF and transcript hashes [ms]"),
+    size<&T::public_key>("public_key_bytes", "sizes.public_key", "KEM public key [B]"),
+    size<&T::ciphertext>("ciphertext_bytes", "sizes.ciphertext", "KEM ciphertext [B]"),
+    size<&T::signature>("signature_bytes", "sizes.signature", "signature of the gcs [B]"),
+    size<&T::drone_signature>("drone_signature_bytes", "sizes.drone_signature",
+                              "signature of the drone; 0 without one [B]"),
+    size<&T::bytes_sent>("bytes_sent", "sizes.bytes_sent",
+                         "handshake messages sent by this end, without the datagrams' headers [B]"),
+    size<&T::bytes_received>("bytes_received", "sizes.bytes_received",
+                             "handshake messages received by this end, likewise [B]"),
+    row<&T::keygen_pooled>("keygen_pooled", "bool", "true: the KEM key pair was generated ahead of time"),
+};
+
+constexpr std::array kEvent{row<&Event::drone_id>("drone_id", "string", "the drone it was for")};
+
+template <auto Algorithm, auto Member>
+constexpr auto of(std::string_view name, std::string_view type, std::string_view text) {
+  return figure<Suite, [](const Suite& suite) { return suite.*Algorithm->*Member; }>(name, type, text);
+}
+template <auto Member>
+constexpr auto has(std::string_view name, std::string_view type, std::string_view text) {
+  return figure<Suite, [](const Suite& suite) { return availability(suite).*Member; }>(name, type, text);
+}
+constexpr auto kKem = &Suite::kem;
+constexpr auto kSig = &Suite::sig;
+constexpr auto kAead = &Suite::aead;
+constexpr std::array kSuite{
+    row<&Suite::id>("id", "string", "e.g. \"cs-mlkem768-aesgcm-mldsa65\""),
+    row<&Suite::short_code>("short_code", "string", "alias used in reports, e.g. \"ML-768-AG-MD-65\""),
+    of<kKem, &KemInfo::display>("kem", "string", "KEM, e.g. \"ML-KEM-768\""),
+    of<kSig, &SigInfo::display>("sig", "string", "signature, e.g. \"ML-DSA-65\""),
+    of<kAead, &AeadInfo::display>("aead", "string", "AEAD cipher, e.g. \"AES-256-GCM\""),
+    row<&Suite::level>("level", "uint8", "NIST security level of the KEM and the signature: 1, 3 or 5"),
+    row<&Suite::core>("core", "bool", "true: one of the 72 core suites; false: an additional one of the extended view"),
+    has<&Availability::available>("available", "bool",
+                                  "true: the crypto libraries of this machine have all three algorithms"),
+    has<&Availability::reason>("reason", "string", "why it is not available; \"\" when it is"),
+    row<&Suite::campaign_2025>("campaign_2025", "bool", "true: one of the 30 suites measured in October 2025")
+        .only(kNotInDoor),
+    of<kKem, &KemInfo::family>("kem_family", "string", "e.g. \"ML-KEM\", \"HQC\", \"Classic McEliece\", \"FrodoKEM\"")
+        .only(kNotInDoor),
+    of<kSig, &SigInfo::family>("sig_family", "string", "e.g. \"ML-DSA\", \"Falcon\", \"SPHINCS+\"").only(kNotInDoor),
+    of<kKem, &KemInfo::public_key>("public_key_bytes", "uint32", "KEM public key, sent by the gcs [B]")
+        .only(kNotInDoor),
+    of<kKem, &KemInfo::ciphertext>("ciphertext_bytes", "uint32", "KEM ciphertext, sent by the drone [B]")
+        .only(kNotInDoor),
+    of<kSig, &SigInfo::signature_max>("signature_bytes", "uint32", "longest signature [B]").only(kNotInDoor),
+    figure<Suite, [](const Suite& suite) { return suite.standard(); }>(
+        "standard", "bool", "true: published standards specify all three algorithms")
+        .only(kInPicture),
+    of<kKem, &KemInfo::token>("kem_token", "string", "as the suite's id has the KEM").only(kInPicture),
+    of<kSig, &SigInfo::token>("sig_token", "string", "as the suite's id has the signature").only(kInPicture),
+    of<kAead, &AeadInfo::token>("aead_token", "string", "as the suite's id has the cipher").only(kInPicture),
+    has<&Availability::kem_name>("kem_oqs_name", "string", "what liboqs calls the KEM").only(kInPicture),
+    has<&Availability::sig_name>("sig_oqs_name", "string", "what liboqs calls the signature").only(kInPicture),
+};
+
+}  // namespace
+
+std::span<const Row<HandshakeEvent>> handshake_rows() noexcept { return kHandshake; }
+std::span<const Row<HandshakeTimes>> times_rows() noexcept { return kTimes; }
+std::span<const Row<Event>> event_rows() noexcept { return kEvent; }
+std::span<const Row<Suite>> suite_rows() noexcept { return kSuite; }
+
+}  // namespace pqcmav

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console/views.hpp"
+
+#include <gtest/gtest.h>
+
+#include "door1.hpp"
+#include "door_samples.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+void expect_line(const Json& shown, std::string_view golden) { EXPECT_EQ(line_of(shown), std::string(golden) + '\n'); }
+
+TEST(Views, StatusIsAsEver) {
+  expect_line(view_of(sample_status()), door1::kStatus);
+  expect_line(view_of(LinkStatus{}), door1::kNewStatus);
+}
+
+TEST(Views, CountersAreAsEver) {
+  expect_line(view_of(sample_stats()), door1::kStats);
+  auto rated = sample_stats();
+  rated.rates = {1.5, 2, 3, 4};
+  const std::string rates =
+      R"(,"tx_packets_per_s":1.5,"tx_bytes_per_s":2.0,"rx_packets_per_s":3.0,"rx_bytes_per_s":4.0})";
+  expect_line(view_of(rated), std::string(door1::kStats.substr(0, door1::kStats.size() - 1)) + rates);
+}
+
+TEST(Views, TotalsAreAsEver) {
+  std::string names;
+  for (const auto& row : process_counters()) names += std::string(row.field.name) + ' ';
+  EXPECT_EQ(names,
+            "enc_rx_datagrams enc_rx_bytes delivered delivered_datagrams control drop_malformed drop_unknown "
+            "drop_seq_old drop_replay drop_auth_fail drop_decrypt_fail hs_taken hs_repeated hs_malformed hs_unknown "
+            "hs_tag hs_gate hs_replay hs_limit other_version doubled skipped skips late drop_kernel drop_yield "
+            "drop_standby ");
+  names.clear();
+  for (const auto& row : server_counters()) names += std::string(row.field.name) + ' ';
+  EXPECT_EQ(names, "hs_gated hs_retried hs_completed hs_ratchets hs_failed hs_busy restarts_told keygens ");
+}
+
+TEST(Views, LinksAreAsEver) {
+  expect_line(view_of(sample_link()), door1::kLink);
+  expect_line(view_of(LinkQualityView{}), door1::kNewLink);
+}
+
+TEST(Views, EventsAreAsEver) {
+  expect_line(view_of(sample_handshake(), 1.5), door1::kHandshake);
+  expect_line(view_of(Event{1, "uav1", StateEvent{LinkState::down, LinkState::up, "why"}}, 2.5), door1::kState);
+  expect_line(view_of(Event{1, "", LogEvent{LogLevel::warning, "text"}}, 3.5), door1::kLog);
+  HandshakeTally tally;
+  tally.add(std::get<HandshakeEvent>(sample_handshake().what));
+  HandshakeEvent good;
+  good.ok = true;
+  good.duration_ns = 3'000'000;
+  tally.add(good);
+  expect_line(view_of(tally), door1::kTally);
+}
+
+TEST(Views, SuitesAreAsEver) { expect_line(view_of(require_suite(kDefaultSuite)), door1::kSuite); }
+
+}  // namespace
+}  // namespace pqcmav
