@@ -94,8 +94,12 @@ def account(way: Way, sender: EndCounts, receiver: EndCounts, runs: bool) -> Acc
         missing -= named[name]
     named["data_kernel"] = in_the_air(missing, sender, receiver, runs)
     stage(a["plain_rx_packets"], b["delivered_datagrams"], **refused, **named)
-    refused_there = b["plain_dropped_send"] - receiver.totals["drop_yield"]  # stats show both as one
-    stage(b["delivered_datagrams"], b["plain_tx_packets"], no_peer=b["plain_dropped_no_peer"], plain_send=refused_there)
+    stage(
+        b["delivered_datagrams"],
+        b["plain_tx_packets"],
+        no_peer=b["plain_dropped_no_peer"],
+        plain_send=b["plain_dropped_send"],
+    )
     stage(b["plain_tx_packets"], way.received, application_kernel=way.kernel_dropped)
     out.unexplained = rest
     return out

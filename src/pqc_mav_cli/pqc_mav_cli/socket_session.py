@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,9 +16,8 @@ from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
 from pqc_mav_common.local_socket import Control, ForbiddenError, Place, connect_all, nothing_here, places
 from pqc_mav_common.waiting import wait_until
-from pqc_mav_proxy.names import DROP_REASONS, STATES
 
-_REQUESTS = ({"command": "status"}, {"command": "stats"}, {"command": "link"})
+_REQUESTS = ({"command": "status"}, {"command": "picture"})
 
 
 class Record:
@@ -80,33 +80,28 @@ class SocketWatcher:
         if connection is None:
             connection = self._connections[place] = Control(place)
         try:
-            status, stats, link = connection.ask_all(_REQUESTS)
+            status, seen = connection.ask_all(_REQUESTS)
         except OSError:
             connection.close()
             self._connections[place] = None
             raise
         now_s = time.monotonic()
         self._dangers[place] = status["dangers"]
-        for one, numbers, quality in zip(status["tunnels"], stats["tunnels"], link["tunnels"], strict=True):
+        for one, numbers, sides in zip(seen["status"], seen["stats"], seen["link"], strict=True):
             self._views[(place.name, one["drone_id"])] = TunnelView(
                 place.name,
                 one["drone_id"],
-                Record({**one, "role": status["role"], "state": STATES.index(one["state"])}),
-                Record(numbers),
-                {side: Record(_quality(quality, side)) for side in ("local", "peer") if quality[side]},
+                _record(one),
+                _record(numbers),
+                {side["side"]: _record(side) for side in sides},
                 status_at_s=now_s,
                 stats_at_s=now_s,
             )
 
 
-def _quality(link: Mapping[str, Any], side: str) -> dict[str, Any]:
-    """One side of a link under the names of LinkQuality; what is not known is NaN, as in the message."""
-    view = link[side]
-    values = {name: value for name, value in view.items() if name not in ("drops", "window_s")}
-    values |= {name: float("nan") if link[name] is None else link[name] for name in ("rtt_ms", "rtt_min_ms")}
-    values["clock_offset_ms"] = float("nan") if link["clock_offset_ms"] is None else link["clock_offset_ms"]
-    values |= {f"drop_{reason}": view["drops"][reason] for reason in DROP_REASONS}
-    return {"drone_id": link["drone_id"], "side": side, "age_s": link["age_s"] if side == "peer" else 0.0, **values}
+def _record(picture: Mapping[str, Any]) -> Record:
+    """With what is not known as NaN, as messages have it."""
+    return Record({name: math.nan if value is None else value for name, value in picture.items()})
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from pqc_mav_interfaces.msg import (
     HandshakeReport,
     LinkQuality,
     PolicyDecision,
+    SuiteInfo,
     SystemLoad,
     ThermalState,
     ThreatReport,
@@ -31,7 +32,7 @@ from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.testing import until
-from pqc_mav_proxy.conversions import suite_message
+from pqc_mav_proxy.conversions import message_of
 
 DEADLINE_S = 30.0
 DEFAULT = GOOD["status"]["suite"]
@@ -154,7 +155,7 @@ class FakeDrone:
         return result
 
     def _list(self, _request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
-        response.suites = [suite_message(suite.as_dict()) for suite in pqc_mav_tunnel.suites(view="core")]
+        response.suites = [message_of(SuiteInfo, suite.as_dict()) for suite in pqc_mav_tunnel.suites(view="core")]
         response.ok = True
         return response
 

@@ -21,7 +21,6 @@ MORE_ROOM = "this machine is busy or flooded, or 'socket_buffer_kib' is too smal
 UNSENT = "plain_dropped_no_session"
 SERVER_FIGURES = ("other_version", "restarts_told", "keygens")
 STATUS_FIGURES = (
-    "state",
     "suite",
     "epoch",
     "peer",
@@ -52,7 +51,7 @@ class Diagnoser:
         grown = self._grown(f"tunnel {drone}", stats, SUSPICIOUS, UNSENT if waits else "")
         if grown and level is Level.OK:
             level, message = Level.WARN, f"{message}; dropped since the last report: {grown}"
-        values: dict[str, object] = {key: status[key] for key in STATUS_FIGURES}
+        values: dict[str, object] = {"state": status["state_name"], **{key: status[key] for key in STATUS_FIGURES}}
         values["key_old"] = keys_are_old(status["last_error"])
         values |= {key: stats[key] for key in STATS_FIGURES}
         if status["shape_kbit"]:
@@ -100,7 +99,7 @@ def _part(status: Mapping[str, Any]) -> str:
 
 
 def _state(status: Mapping[str, Any], role: str) -> tuple[Level, str]:
-    state, error = status["state"], status["last_error"]
+    state, error = status["state_name"], status["last_error"]
     if (keys_are_old(error) or plain_is_down(error)) and state in ("UP", "REKEYING", "DEGRADED"):
         return Level.WARN, error
     if state in ("UP", "REKEYING"):

@@ -20,7 +20,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from std_msgs.msg import Header
 
@@ -30,8 +30,9 @@ from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.host_info import host_info
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
-from pqc_mav_proxy import conversions, parameters
+from pqc_mav_proxy import parameters
 from pqc_mav_proxy.attempts import Attempts
+from pqc_mav_proxy.conversions import message_of, removed_message
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
@@ -184,7 +185,7 @@ class PqcProxyNode(ManagedNode):
         host.stop()
         self._handle_events()
         if host.started:
-            self._publish_status(force=True, statuses=host.engine.status())
+            self._publish_status(force=True, statuses=host.engine.picture("status"))
 
     def refused(self, error: Exception) -> ProcessError:
         """The engine's errors have exit codes of their own."""
@@ -263,7 +264,7 @@ class PqcProxyNode(ManagedNode):
             self._attempts.connected(event["drone_id"])
         elif event["rekey"] or self._attempts.failed(event["drone_id"], event["reason"], time.monotonic()):
             self.get_logger().warning(f"{event['drone_id']}: {kind} failed: {one_line(event['reason'])}")
-        self._handshake.publish(conversions.handshake_message(event, self._header()))
+        self._handshake.publish(message_of(HandshakeReport, event, self._header()))
 
     # --- topics ---
 
@@ -276,14 +277,14 @@ class PqcProxyNode(ManagedNode):
             if statuses is None:
                 if self._host is None or not self._host.started:
                     return
-                statuses = self._host.engine.status()
+                statuses = self._host.engine.picture("status")
             identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
             if not force and identity == self._published:
                 return
             self._published = identity
             header = self._header()
             for status in statuses:
-                self._status.publish(conversions.status_message(status, self.role, header))
+                self._status.publish(message_of(TunnelStatus, status, header))
 
     def _make_room(self, drones: list[str]) -> None:
         """After drones have come or gone: a late subscriber gets one status of each drone there is, and no other."""
@@ -292,7 +293,7 @@ class PqcProxyNode(ManagedNode):
         with self._publishing:
             gone = [drone for drone in self._served if drone not in drones]
             for drone in gone:
-                self._status.publish(conversions.removed_message(drone, self.role, self._header()))
+                self._status.publish(removed_message(drone, self.role, self._header()))
             self._served, self._published = drones, []
             count = len(drones)
             old = self._status
@@ -311,8 +312,8 @@ class PqcProxyNode(ManagedNode):
         self._serve_detectors()
         now_s = time.monotonic()
         header = self._header()
-        statuses, stats, links = host.engine.status(), host.engine.stats(), host.engine.links()
-        links_of = {link["drone_id"]: link for link in links}
+        statuses, stats, links = map(host.engine.picture, ("status", "stats", "link"))
+        links_of = {link[0]["drone_id"]: link[0] for link in links}
         counted = {entry["drone_id"]: entry for entry in stats}  # drones come and go between two questions
         if self._leaving.look():
             self._published = []  # who came meanwhile may have heard older statuses after newer ones
@@ -320,10 +321,10 @@ class PqcProxyNode(ManagedNode):
         self._publish_status()
         for entry in stats:
             rates = self._rates.update(entry["drone_id"], entry, now_s)
-            self._stats.publish(conversions.stats_message(entry, rates, header))
+            self._stats.publish(message_of(TunnelStats, {**entry, **rates}, header))
         for link in links:
-            for message in conversions.link_messages(link, header):
-                self._link.publish(message)
+            for side in link:
+                self._link.publish(message_of(LinkQuality, side, header))
         reports = [
             self._diagnoser.tunnel(status, counted[drone], links_of.get(drone))
             for status in statuses
@@ -353,9 +354,7 @@ class PqcProxyNode(ManagedNode):
         host = self._host
         if host is None or not host.started or not self._server.is_activated:
             return
-        engine = host.engine
-        seen = engine.totals(), engine.stats(), engine.refused_from()
-        self._server.publish(conversions.server_message(*seen, self._header()))
+        self._server.publish(message_of(ServerStats, host.engine.picture("server"), self._header()))
 
     def _unexpected(self, error: Exception) -> None:
         self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")
@@ -373,7 +372,7 @@ class PqcProxyNode(ManagedNode):
             response.message = one_line(error)
             return response
         response.ok = True
-        response.suites = [conversions.suite_message(suite.as_dict()) for suite in found]
+        response.suites = [message_of(SuiteInfo, suite.as_dict()) for suite in found]
         return response
 
     def _get_info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:

@@ -6,7 +6,7 @@ from pqc_mav_proxy.diagnostics import SHAPE_FIGURES, SOCKET, STRANGERS, SUSPICIO
 
 STATUS = {
     "drone_id": "d1",
-    "state": "UP",
+    "state_name": "UP",
     "suite": "cs-mlkem512-aesgcm-mldsa44",
     "epoch": 2,
     "peer": "p",
@@ -44,7 +44,7 @@ STATS = dict.fromkeys((*SUSPICIOUS, "drop_unknown", "drop_seq_old", "delivered",
 )
 def test_levels_and_words(role: str, state: str, error: str, level: Level, said: str) -> None:
     diagnoser = Diagnoser(role)
-    made = diagnoser.tunnel({**STATUS, "state": state, "last_error": error}, STATS, None)
+    made = diagnoser.tunnel({**STATUS, "state_name": state, "last_error": error}, STATS, None)
     assert made.level is level and said in made.message
     assert made.subcomponent == "tunnel d1" and made.values["epoch"] == 2
     assert made.values["key_old"] is error.startswith("KEY_OLD")
