@@ -99,13 +99,23 @@ def summary(count: int, notes: list[str], seconds: float) -> str:
     return f"{count - failed} of {count} conditions as expected, in {seconds:.0f} s."
 
 
+def without_equal(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> tuple[str, list[str], list[tuple[str, ...]]]:
+    """Columns that are the same in every row as a sentence, and the table without them and without what others say."""
+    kept = [number for number, name in enumerate(head) if name != "delivered" and not name.startswith("RSS")]
+    same = [number for number in kept if len(rows) > 1 and len({row[number] for row in rows}) == 1]
+    kept = [number for number in kept if number not in same]
+    told = f" In every row: {', '.join(f'{head[number]} {rows[0][number]}' for number in same)}." if same else ""
+    return told, [head[number] for number in kept], [tuple(row[number] for number in kept) for row in rows]
+
+
 def page(rows: list[tuple[str, ...]], notes: list[str], repeated: list[str], machine: str, verdict: str) -> str:
     """The results page."""
     text = "# Fault laboratory\n\nWritten by `make chaos`; chaos/README.md says what each condition does and what must "
     text += "hold. 320 messages/s each way of MAVLink's sizes, counts of both ways together. "
     text += "*Unexplained* are lost messages that no counter of link or tunnel shows; "
     text += "*recovered* is the time from the end of the disturbance until messages flow both ways.\n\n"
-    text += f"*{machine}*\n\n{verdict}\n\n" + tables.markdown(tables.HEAD, rows)
+    told, head, shown = without_equal(tables.HEAD, rows)
+    text += f"*{machine}*\n\n{verdict}{told}\n\n" + tables.markdown(head, shown)
     if notes:
         text += "\n## Not as expected\n\n" + "".join(f"* {note}\n" for note in notes)
     if repeated:

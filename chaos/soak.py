@@ -43,7 +43,7 @@ SUITES = (
 GROWTH_LIMIT_KIB = 1024
 # The allocator's arenas fill up for some rounds: which of the gcs' threads makes the largest keys changes each time.
 WARM_UP = 5 * len(SUITES)
-_TABLE_ROWS = 24
+_TABLE_ROWS = 10
 _REKEY_LIMIT_S = 60.0
 
 
@@ -256,7 +256,7 @@ def from_csv(text: str) -> list[Sample]:
 def page(
     samples: Sequence[Sample], last: dict[str, Any], found: list[str], options: argparse.Namespace, machine: str
 ) -> str:
-    """The results page, with at most two dozen of the samples."""
+    """The results page, with at most a dozen of the samples."""
     sent, received = total(last, "sent"), total(last, "received")
     rekeys = sum(sample.rekey_ok for sample in samples)
     gaps = [sample.longest_gap_ms for sample in samples[1:]]

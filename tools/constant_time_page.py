@@ -120,8 +120,9 @@ METHOD = f"""\
 **memcheck** runs each operation twice with its secrets marked as undefined memory (ctgrind's method), and reports each
 instruction that branches on something made from them or uses it as an address. It follows every bit on the way that was
 taken. It knows nothing of ways that were not taken, of instructions whose own time varies, of speculation, or of code
-for processors that valgrind does not play (AVX-512). It cannot know what of a secret is public in the end: the third
-column says so, from reading the sources.
+for processors that valgrind does not play (AVX-512). It cannot know what of a secret is public in the end; the third
+column says, from reading the sources, what a branch or address is of: something *public*; *by design*, what the
+algorithm throws away or publishes; a *counter* that always counts the same; or the *secret*.
 
 **t** is Welch's over two classes of inputs in turn, on this processor as it is: fixed and varied secrets, or a wrong
 tag that differs in the last byte and one that differs in the first; the greatest of all times and of those below four
@@ -129,10 +130,10 @@ percentiles. Above {SUSPICIOUS} the classes perhaps differ, above {DIFFERENT:g} 
 was seen in so many times, no more. Key generation is not timed, and operations of many milliseconds only a few times.
 """
 WORDS = {
-    "public": "of something public",
-    "by design": "of what is thrown away or published, by the algorithm's design",
-    "counter": "of a counter that always counts the same",
-    "secret": "**depends on the secret**",
+    "public": "public",
+    "by design": "by design",
+    "counter": "counter",
+    "secret": "**secret**",
     "": "**not explained: take it for a leak**",
 }
 
@@ -151,9 +152,7 @@ def reading(result: Result, function: str) -> Reading | None:
 
 def cells(result: Result) -> str:
     """A row of the table."""
-    if result.places is None:
-        memory, meant = "not run", ""
-    elif not result.places:
+    if not result.places:
         memory, meant = "0", ""
     else:
         names = ", ".join(
@@ -170,7 +169,7 @@ def time_cell(result: Result) -> str:
     if result.t is None:
         return ""
     if result.n < FEW:
-        return f"too few to tell ({result.n})"
+        return f"too few ({result.n})"
     mark = "**differ** " if result.t >= DIFFERENT else "perhaps " if result.t >= SUSPICIOUS else ""
     return f"{mark}{result.t:.1f} ({result.n:,})"
 
@@ -190,7 +189,7 @@ def table(results: Iterable[Result]) -> list[str]:
     return [
         "| operation | distinct reports of memcheck, by function | a branch or address | t (times) |",
         "|---|---|---|---|",
-        *(cells(each) for each in results),
+        *(cells(each) for each in results if each.places is not None),
     ]
 
 
