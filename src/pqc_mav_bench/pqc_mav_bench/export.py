@@ -28,7 +28,6 @@ LARGE_TABLE = 50_000
 _COLUMNS = {
     "handshake.handshake_ms": "handshake ms",
     "handshake.gcs_handshake_ms": "at the ground ms",
-    "rekey.phi_60s": "Phi(60 s)",
     "latency_jitter.rtt_p50_ms": "RTT p50 ms",
     "latency_jitter.rtt_p95_ms": "RTT p95 ms",
     "workload.goodput_mbps": "goodput Mbit/s",
@@ -36,11 +35,12 @@ _COLUMNS = {
     "workload.lost_packets": "lost",
     "system_drone.tunnel_cpu_percent": "tunnel CPU %",
 }
+_CIPHERS = ("AG", "CP", "AS")
 _SUMS = ("workload.sent_packets", "workload.lost_packets")
 
 
 def _cell(value: float) -> str:
-    return "" if value != value else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return "" if value != value else f"{value:.3g}" if abs(value) < 1e3 else f"{value:.0f}"
 
 
 def _environment(manifest: Mapping[str, Any]) -> str:
@@ -80,16 +80,34 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         column: title for column, title in _COLUMNS.items() if column not in silent and table[column].notna().any()
     }
     medians, sums = named[list(shown)].median(), named[[column for column in _SUMS if column in shown]].sum()
+    together = len({_pair_of(str(suite))[0] for suite in medians.index}) < len(medians)
+    runs = named.size()
+    counts = dict.fromkeys((runs.min(), runs.max()))
+    told = "one run" if list(counts) == [1] else f"{' to '.join(map(str, counts))} runs"
     lines += [
-        "A line is a suite: medians over its runs in all scenarios, packets in all.",
+        f"Medians over the {told} of a suite in all scenarios, packets in all"
+        + (f"; `*` stands for the ciphers {' / '.join(_CIPHERS)}." if together else "."),
         "",
-        f"| suite | runs | {' | '.join(shown.values())} |",
-        f"|{'---|' * (2 + len(shown))}",
+        f"| suite | {' | '.join(shown.values())} |",
+        f"|{'---|' * (1 + len(shown))}",
     ]
+    pairs: dict[str, dict[str, pd.Series]] = {}
     for suite, row in medians.assign(**sums).sort_values("handshake.handshake_ms").iterrows():
-        cells = [str(suite), str(len(named.groups[suite])), *(_cell(row[column]) for column in shown)]
-        lines.append(f"| {' | '.join(cells)} |")
+        pair, cipher = _pair_of(str(suite)) if together else (str(suite), "")
+        pairs.setdefault(pair, {})[cipher] = row
+    for pair, of in pairs.items():
+        ciphers = _CIPHERS if "*" in pair else tuple(of)
+        cells = [" / ".join(_cell(of[c][column]) if c in of else "-" for c in ciphers) for column in shown]
+        lines.append(f"| {' | '.join([pair, *cells])} |")
     return "\n".join([*lines, ""])
+
+
+def _pair_of(suite: str) -> tuple[str, str]:
+    """A short code without its cipher, `ML-512-*-MD-44`, and the cipher; "" if it has none of ours."""
+    for cipher in _CIPHERS:
+        if f"-{cipher}-" in suite:
+            return suite.replace(f"-{cipher}-", "-*-"), cipher
+    return suite, ""
 
 
 def _source(manifest: Mapping[str, Any]) -> str:

@@ -23,7 +23,8 @@ one row per run (structures are in the JSON only). `pqcmav bench schema` prints 
 
 * A value that is null, a zero that is normal, and a value that is modelled, emulated or anomalous each have an entry in
   `metric_status` that says why: {statuses}.
-* A figure has one name from the ROS message to the report; the suffix is its unit. Unit `1` is a ratio or plain number.
+* A figure has one name from the ROS message to the report; the suffix is its unit, and the
+  table has it where there is none. Unit `1` is a ratio or plain number.
 * In brackets stands the side that measures; a row has its own if it is another. The ground's value never overwrites the
   drone's: with "and `gcs_`" there is a second field of that name. `engine_` is what the engine's own probes measured,
   not the traffic. `down` is drone to ground, `up` ground to drone.
@@ -70,6 +71,12 @@ def _side(field: MetricField, found: Mapping[str, MetricField]) -> str:
     return field.side.value + (" and `gcs_`" if twin is not None and _is_twin(twin, found) else "")
 
 
+def _unit(field: MetricField) -> str:
+    """The unit, unless the suffix says it."""
+    unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
+    return "" if field.name.endswith(f"_{unit.lower()}") or (unit, field.name[-6:]) == ("B", "_bytes") else unit
+
+
 def page() -> str:
     """The whole text of docs/metrics.md."""
     every = [(name, kind, list(fields_of(name, kind))) for name, kind in categories().items()]
@@ -81,9 +88,9 @@ def page() -> str:
         shown = [(field, _side(field, found)) for field in fields if not _is_twin(field, found)]
         usual = Counter(side for _, side in shown).most_common(1)[0][0]
         lines += [f"## {kind.letter} {kind.title}", "", f"`{name}` ({usual}): {about}", ""]
-        lines += ["| field | unit | side | meaning |", "|---|---|---|---|"]
+        lines += ["| field | unit, side | meaning |", "|---|---|---|"]
         for field, side in shown:
-            unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
-            lines.append(f"| `{field.name}` | {unit} | {'' if side == usual else side} | {field.meaning} |")
+            of = ", ".join(filter(None, (_unit(field), "" if side == usual else side)))
+            lines.append(f"| `{field.name}` | {of} | {field.meaning} |")
         lines.append("")
     return "\n".join(lines)

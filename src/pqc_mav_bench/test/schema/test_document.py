@@ -20,8 +20,9 @@ def test_the_page_names_every_field():
     named: set[str] = set()
     for section in text.split("\n## ")[1:]:
         usual = section.split(" (", 1)[1].split("): ", 1)[0]
-        for name, side in re.findall(r"^\| `(.*?)` \| .*? \| (.*?) ?\| ", section, re.MULTILINE):
-            named |= {name, f"gcs_{name}"} if (side or usual).endswith("`gcs_`") else {name}
+        for name, cell in re.findall(r"^\| `(.*?)` \| (.*?) ?\| ", section, re.MULTILINE):
+            side = cell if re.search(r"\b(drone|gcs|both|controller)\b", cell) else usual
+            named |= {name, f"gcs_{name}"} if side.endswith("`gcs_`") else {name}
     assert named >= {field.name for field in all_fields()}
 
 
