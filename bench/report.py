@@ -71,7 +71,8 @@ def render_handshake(rows: list[dict[str, Any]]) -> str:
     text += "Handshake / floor in ms (ratio; with the same keygen), by cipher in the place of `*`:\n\n"
 
     def cell(r: dict[str, Any]) -> str:
-        return f"{ms(r['handshake_us'])} / {ms(r['floor_us'])} ({r['ratio']:.2f}; {r['ratio_same_keygen']:.2f})"
+        spent = f"{r['handshake_us'] / 1e3:.3g} / {r['floor_us'] / 1e3:.3g}"
+        return f"{spent} ({r['ratio']:.2f}; {r['ratio_same_keygen']:.2f})"
 
     lines = [
         (pair, *of_ciphers(row, cell), min(r["rounds"] for r in row.values())) for pair, row in by_pair(cold).items()

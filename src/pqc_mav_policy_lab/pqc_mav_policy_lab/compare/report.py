@@ -25,27 +25,15 @@ FORMAT = "pqcmav-policy-comparison"
 _DIGITS = 3
 _EXPLAINED = f"""Security-weighted time counts every second with a live session by S = level x freshness of the keys
 (level 1: 0.6, 3: 0.8, 5: 1.0; keys older than 60 s, under attack 30 s, count less); "mean S" is its share of the
-mission. S ignores cost; the mean of R = w_sec S - w_lat L - w_pwr P, with the weights of each phase, counts it, and the
-columns after it show it. Violations are counted by independent checks of the invariants I1-I4 and of the limits on
-rekeys; a lasting violation counts once. Energies are those of the companion computer. policy.json also has the energy
-of the flight, outages of the radio, and how long the same rekeys would have cut the link of the published system.
+mission. S ignores cost; the mean of R = w_sec S - w_lat L - w_pwr P, with the weights of each phase, counts it.
+Violations are counted by independent checks of the invariants I1-I4 and of the limits on rekeys; a lasting violation
+counts once. Energies are those of the companion computer. policy.json also has the energy of the flight, outages of the
+radio, and how long the same rekeys would have cut the link of the published system.
 
 `{STATIC}` is {STATIC_SUITE}, `{LEVEL5}` is {LEVEL5_SUITE}, `{HEAVY}` is {HEAVY_SUITE}, all rekeyed every
 {STATIC_REKEY_S:g} s whatever happens. One flight each, so no intervals: [policy-judged.md](policy-judged.md) has them,
 and says when adapting pays.
 """
-_COLUMNS = (
-    ("strategy", "strategy"),
-    ("security", "mean S"),
-    ("reward", "mean R"),
-    ("levels", "s at L1/L3/L5"),
-    ("rekeys", "rekeys"),
-    ("suite_changes", "suite changes"),
-    ("failed", "failed"),
-    ("longest_handshake_s", "longest handshake s"),
-    ("handshake_energy_j", "handshakes J"),
-    ("violations", "violations"),
-)
 
 
 def as_content(comparison: Comparison, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,10 +73,7 @@ def as_markdown(content: Mapping[str, Any]) -> str:
         _EXPLAINED,
     ]
     parts.append(_summary(rows))
-    for mission in dict.fromkeys(row["mission"] for row in rows):
-        flown = [row for row in rows if row["mission"] == mission]
-        parts.append(f"## {mission} ({flown[0]['source']}, {flown[0]['seconds']} s)\n")
-        parts.append(_table([title for _, title in _COLUMNS], [_cells(row) for row in flown]))
+    parts.append(_missions(rows))
     return "\n".join(parts)
 
 
@@ -115,17 +100,23 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     return "## Summary\n\n" + _table(head, lines)
 
 
-def _cells(row: Mapping[str, Any]) -> list[Any]:
-    broken = ", ".join(f"{kind} x{count}" for kind, count in row["violations"].items() if count)
-    special = {
-        "security": f"{row['mean_security']:.3f}",
-        "levels": "/".join(str(seconds) for seconds in row["level_s"].values()),
-        "longest_handshake_s": f"{row['longest_handshake_s']:.2f}",
-        "handshake_energy_j": f"{row['handshake_energy_j']:.2f}",
-        "violations": broken or "none",
-        "reward": f"{row['reward']:.3f}",
-    }
-    return [special.get(key, row.get(key)) for key, _ in _COLUMNS]
+def _missions(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line a mission, a column a strategy; what broke is named."""
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    of = {(row["mission"], row["strategy"]): row for row in rows}
+    lines = []
+    for mission in dict.fromkeys(row["mission"] for row in rows):
+        flown = [of[mission, name] for name in names]
+        lines.append([f"{mission} ({flown[0]['source']}, {flown[0]['seconds']} s)", *map(_cell, flown)])
+    head = "Mean S; suite changes and rekeys; seconds at levels 1/3/5; what was broken.\n\n"
+    return "## By mission\n\n" + head + _table(["mission", *names], lines)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    broken = [f"**{kind} x{count}**" for kind, count in row["violations"].items() if count]
+    levels = "/".join(str(seconds) for seconds in row["level_s"].values())
+    told = [f"{row['mean_security']:.3f}", f"{row['suite_changes']}, {row['rekeys']}", levels, *broken]
+    return "; ".join(told)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -61,5 +61,5 @@ def test_page(content: dict[str, Any]) -> None:
     page = as_markdown(content)
     assert "**4 of 4 flights are simulated**" in page and "policy.png" in page and "published medians" in page
     static = next(row for row in content["rows"] if row["strategy"] == "static")
-    (line,) = [text for text in page.splitlines() if text.startswith("| static |") and "I1 x1" in text]
-    assert f"| {static['rekeys']} |" in line and f"{static['mean_security']:.3f}" in line
+    (line,) = [text for text in page.splitlines() if text.startswith("| hot (simulated") and "**I1 x1**" in text]
+    assert f", {static['rekeys']}; " in line and f"| {static['mean_security']:.3f}; " in line
