@@ -44,8 +44,6 @@ def _row(ciphers: list[dict[str, Any]]) -> list[str]:
     return [
         f"`{first['short_code'].replace(f'-{_cipher(first)}-', '-*-', 1)}`",
         f"`{first['id'].replace(first['aead_token'], '*', 1)}`",
-        first["kem"],
-        first["sig"],
         *sizes,
         sets + (f"; 2025 with {', '.join(measured)}" if measured else ""),
     ]
@@ -59,7 +57,7 @@ def text() -> str:
         "extended": len(suites),
         "campaign": sum(suite["campaign_2025"] for suite in suites),
     }
-    titles = ("suite", "id", "KEM", "signature", "public key", "ciphertext", "signature bytes", "sets")
+    titles = ("suite", "id", "public key", "ciphertext", "signature bytes", "sets")
     pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for suite in suites:
         pairs.setdefault((suite["kem"], suite["sig"]), []).append(suite)

@@ -23,11 +23,10 @@ one row per run (structures are in the JSON only). `pqcmav bench schema` prints 
 
 * A value that is null, a zero that is normal, and a value that is modelled, emulated or anomalous each have an entry in
   `metric_status` that says why: {statuses}.
-* A figure has one name from the ROS message to the report; the suffix is its unit, and the
-  table has it where there is none. Unit `1` is a ratio or plain number.
-* In brackets stands the side that measures; a row has its own if it is another. The ground's value never overwrites the
-  drone's: with "and `gcs_`" there is a second field of that name. `engine_` is what the engine's own probes measured,
-  not the traffic. `down` is drone to ground, `up` ground to drone.
+* A figure has one name from the ROS message to the report. Its unit is the suffix or in brackets (`1`: a ratio or plain
+  number); without either it is a text. The side that measures is in brackets, too; a field has its own if it is another.
+* The ground's value never overwrites the drone's: "and `gcs_`" stands for a second field. `engine_` is what the engine's
+  own probes measured, not the traffic. `down` is drone to ground, `up` ground to drone.
 * Every good handshake of a run counts, also the first, which changes the suite: a session is up and traffic flows then,
   too. It cannot decide a comparison: of 30, the 95 % interval of the median reaches from the 10th to the 21st. To leave
   it out, drop `number` 1 of `handshakes.csv`.
@@ -73,7 +72,7 @@ def _side(field: MetricField, found: Mapping[str, MetricField]) -> str:
 
 def _unit(field: MetricField) -> str:
     """The unit, unless the suffix says it."""
-    unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
+    unit = field.unit or {"text": "", "flag": "flag"}.get(field.kind, "1")
     return "" if field.name.endswith(f"_{unit.lower()}") or (unit, field.name[-6:]) == ("B", "_bytes") else unit
 
 
@@ -88,9 +87,8 @@ def page() -> str:
         shown = [(field, _side(field, found)) for field in fields if not _is_twin(field, found)]
         usual = Counter(side for _, side in shown).most_common(1)[0][0]
         lines += [f"## {kind.letter} {kind.title}", "", f"`{name}` ({usual}): {about}", ""]
-        lines += ["| field | unit, side | meaning |", "|---|---|---|"]
         for field, side in shown:
             of = ", ".join(filter(None, (_unit(field), "" if side == usual else side)))
-            lines.append(f"| `{field.name}` | {of} | {field.meaning} |")
+            lines.append(f"* `{field.name}`{f' ({of})' if of else ''}: {field.meaning}")
         lines.append("")
     return "\n".join(lines)

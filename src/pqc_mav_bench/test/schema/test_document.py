@@ -20,8 +20,8 @@ def test_the_page_names_every_field():
     named: set[str] = set()
     for section in text.split("\n## ")[1:]:
         usual = section.split(" (", 1)[1].split("): ", 1)[0]
-        for name, cell in re.findall(r"^\| `(.*?)` \| (.*?) ?\| ", section, re.MULTILINE):
-            side = cell if re.search(r"\b(drone|gcs|both|controller)\b", cell) else usual
+        for name, own in re.findall(r"^\* `(.*?)`(?: \((.*?)\))?: ", section, re.MULTILINE):
+            side = own if re.search(r"\b(drone|gcs|both|controller)\b", own) else usual
             named |= {name, f"gcs_{name}"} if side.endswith("`gcs_`") else {name}
     assert named >= {field.name for field in all_fields()}
 

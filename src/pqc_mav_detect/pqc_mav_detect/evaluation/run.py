@@ -161,7 +161,7 @@ def text(
         page.alarms(every),
         "\n## Disturbances without an attacker\n",
         "Of so many ends and vehicles, how many said anything, and how many of the alarms were sure.\n",
-        page.disturbances(every),
+        page.disturbances(results),
         "\n## Cost\n",
         page.costs(results),
         f"\nPython alone takes {first.cost.idle_mib:.0f} MiB of it.\n" if first.cost else "",
