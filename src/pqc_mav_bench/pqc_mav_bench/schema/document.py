@@ -24,9 +24,9 @@ one row per run (structures are in the JSON only). `pqcmav bench schema` prints 
 * A value that is null, a zero that is normal, and a value that is modelled, emulated or anomalous each have an entry in
   `metric_status` that says why: {statuses}.
 * A figure has one name from the ROS message to the report. Its unit is the suffix or in brackets (`1`: a ratio or plain
-  number); without either it is a text. The side that measures is in brackets, too; a field has its own if it is another.
-* The ground's value never overwrites the drone's: "and `gcs_`" stands for a second field. `engine_` is what the engine's
-  own probes measured, not the traffic. `down` is drone to ground, `up` ground to drone.
+  number); without either it is a text. The side that measures is in brackets, too, if it is not the category's.
+* The ground's value never overwrites the drone's: "and `gcs_`" stands for a second field. `engine_` is what the
+  engine's own probes measured, not the traffic. `down` is drone to ground, `up` ground to drone.
 * Every good handshake of a run counts, also the first, which changes the suite: a session is up and traffic flows then,
   too. It cannot decide a comparison: of 30, the 95 % interval of the median reaches from the 10th to the 21st. To leave
   it out, drop `number` 1 of `handshakes.csv`.
