@@ -44,7 +44,7 @@ def data_sheet(manifest: Mapping[str, Any], files: Mapping[str, bytes], recordin
         "",
         f"* `campaign/runs/`: {sum(name.startswith('campaign/runs/') for name in files)} files, one for each run, as "
         "they were written; every null says why it is null (`metric_status`).",
-        "* `campaign/tidy.csv` and `.parquet`: one row per run; units are in the column names, docs/metrics.md of the "
+        "* `campaign/tidy.csv` and `.parquet`: one row per run; units are in the column names, docs/metrics.csv of the "
         "project explains each. `campaign/handshakes.csv`: one row per handshake.",
         f"* `recordings/`: {len(recordings)} flight recording(s) (MCAP), and every value of theirs with its time in "
         "`traces/` (Parquet)."

@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import csv
 import json
-import re
 from pathlib import Path
 
 import pytest
 from pydantic import VERSION
 
 from pqc_mav_bench.schema import document
-from pqc_mav_bench.schema.run import all_fields
+from pqc_mav_bench.schema.run import all_fields, categories
 
 VERSION_2 = pytest.mark.skipif(VERSION.startswith("1."), reason="the JSON Schema needs pydantic 2")
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 
 
-def test_the_page_names_every_field():
-    text = document.page()
-    named: set[str] = set()
-    for section in text.split("\n## ")[1:]:
-        usual = section.split(" (", 1)[1].split("): ", 1)[0]
-        for name, own in re.findall(r"^\* `(.*?)`(?: \((.*?)\))?: ", section, re.MULTILINE):
-            side = own if re.search(r"\b(drone|gcs|both|controller)\b", own) else usual
-            named |= {name, f"gcs_{name}"} if side.endswith("`gcs_`") else {name}
-    assert named >= {field.name for field in all_fields()}
+def test_the_dictionary_says_of_every_field_what_the_model_says():
+    rows = list(csv.reader(document.dictionary().splitlines()))[1:]
+    assert [row[0] for row in rows] == [field.path for field in all_fields()]
+    assert all(unit and side and meaning for _, unit, side, meaning, _ in rows)
+    assert ["handshake.handshake_ms", "ms", "drone", "first to last byte at the drone", ""] in rows
+    assert {row[4] for row in rows} > {"", "shorter than the clock's resolution"}
+
+
+def test_the_page_names_every_category():
+    assert all(f" `{name}`: " in document.page() for name in categories())
 
 
 @VERSION_2
@@ -46,3 +47,4 @@ def test_a_metric_says_no_more_than_it_must():
 
 def test_the_page_in_the_repository_is_up_to_date():
     assert (DOCS / "metrics.md").read_text() == document.page()
+    assert (DOCS / "metrics.csv").read_text() == document.dictionary()
