@@ -169,7 +169,7 @@ def time_cell(result: Result) -> str:
     if result.t is None:
         return ""
     if result.n < FEW:
-        return f"too few ({result.n})"
+        return f"too few ({result.n})" if result.n else ""
     mark = "**differ** " if result.t >= DIFFERENT else "perhaps " if result.t >= SUSPICIOUS else ""
     return f"{mark}{result.t:.1f} ({result.n:,})"
 
@@ -185,11 +185,17 @@ def short(function: str) -> str:
 
 
 def table(results: Iterable[Result]) -> list[str]:
-    """Of a group."""
+    """Of a group; operations of one algorithm with the same outcome are one row."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for each in results:
+        if each.places is not None:
+            algorithm, _, operation = each.name.partition(" ") if each.group == "liboqs" else (each.name, "", "")
+            said = cells(each).removeprefix(f"| {each.name} ")
+            rows.setdefault((algorithm, said), []).append(operation)
     return [
         "| operation | distinct reports of memcheck, by function | a branch or address | t (times) |",
         "|---|---|---|---|",
-        *(cells(each) for each in results if each.places is not None),
+        *(f"| {' '.join((algorithm, '; '.join(names))).strip()} {said}" for (algorithm, said), names in rows.items()),
     ]
 
 

@@ -219,18 +219,18 @@ def _table(
     measure: str,
     digits: int,
 ) -> str:
-    """One measure: a line a mission, a column a strategy; missions on which all strategies are equal are told below."""
+    """One measure: a line for missions with equal figures, a column a strategy; where all are equal is told below."""
     of = {(row["mission"], row["strategy"]): row[part][measure] for row in rows}
     signed = "+" if part == "against_level5" else ""
     lines = ["| mission | " + " | ".join(names) + " |", "|" + "---|" * (1 + len(names))]
-    equal: dict[str, list[str]] = {}
+    found: dict[tuple[str, ...], list[str]] = {}
     for mission in missions:
         figures = (of[mission, name] for name in names)
-        cells = [_cell(f"{mean:{signed}.{digits}f}", f"{half:.{digits}f}") for mean, half in figures]
-        if len(set(cells)) == 1 and len(cells) > 1:
-            equal.setdefault(cells[0], []).append(mission)
-        else:
-            lines.append("| " + " | ".join([mission, *cells]) + " |")
+        cells = tuple(_cell(f"{mean:{signed}.{digits}f}", f"{half:.{digits}f}") for mean, half in figures)
+        found.setdefault(cells, []).append(mission)
+    equal = {cells[0]: where for cells, where in found.items() if len(set(cells)) == 1 and len(cells) > 1}
+    rows = [(", ".join(where), *cells) for cells, where in found.items() if where not in equal.values()]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
     told = "; ".join(f"{cell} on {', '.join(where)}" for cell, where in equal.items())
     table = "\n".join(lines) + "\n" if len(lines) > 2 else ""
     return table + (f"{chr(10) if table else ''}The same with every strategy: {told}.\n" if told else "")
