@@ -97,14 +97,13 @@ def models(folder: Path = MODEL) -> dict[str, str]:
     return {file_name(each): model(templates[each.template], each, templates) for each in VARIANTS}
 
 
-def _row(variant: Variant, found: tuple[str, str]) -> str:
-    code, seconds = found
+def _row(variant: Variant, code: str) -> str:
     asked = {n: query for n, query in enumerate(variant.queries) if not query.startswith("[")}
     situation = f"*spoils {variant.spoils}:* {variant.says}" if variant.spoils else variant.says
     broken = [query for n, query in asked.items() if code[n] == "1"]
     told = "all" if len(broken) == len(asked) else ", ".join(broken)
     open_ = ", ".join(f"{query} undecided" for n, query in asked.items() if code[n] == "?")
-    return f"| `{variant.name}` | {situation} | {'; '.join(filter(None, (told, open_))) or '-'} | {seconds} |"
+    return f"| `{variant.name}` | {situation} | {'; '.join(filter(None, (told, open_))) or '-'} |"
 
 
 def page(results: str) -> str:
@@ -120,8 +119,8 @@ def page(results: str) -> str:
             tool = "ProVerif" if each.template.endswith(".pv.in") else "Spin"
             asked = [query for query in each.queries if not query.startswith("[")]
             lines += ["", f"**{each.template.removesuffix('.in')}**, by {tool}. Asked: {', '.join(asked)}.", ""]
-            lines += ["| model | situation | attacked | s |", "|---|---|---|---|"]
-        lines.append(_row(each, found[file_name(each)]))
+            lines += ["| model | situation | attacked |", "|---|---|---|"]
+        lines.append(_row(each, found[file_name(each)][0]))
     total = sum(float(seconds) for _, seconds in found.values())
     return "\n".join([*lines[1:], "", f"{len(found)} models, {total:.0f} s of processor time.", ""])
 
