@@ -9,7 +9,7 @@
 namespace pqcmav::test {
 
 struct MavlinkAt {
-  std::uint8_t system = 1, component = 1, sequence = 0;
+  std::uint8_t system = 1, component = 1, sequence = 0, signing_link = 0x55;
 };
 
 inline Bytes mavlink1(std::uint8_t id, std::size_t payload = 9, MavlinkAt at = {}) {
@@ -35,6 +35,7 @@ inline Bytes mavlink2(std::uint32_t id, std::size_t payload = 9, MavlinkAt at = 
   out[7] = static_cast<std::uint8_t>(id);
   out[8] = static_cast<std::uint8_t>(id >> 8);
   out[9] = static_cast<std::uint8_t>(id >> 16);
+  if (with_signature) out[12 + payload] = at.signing_link;
   return out;
 }
 

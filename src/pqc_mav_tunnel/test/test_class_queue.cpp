@@ -49,6 +49,26 @@ TEST(ClassQueue, PicksWhatBringsTheMostNewsUntilItIsTaken) {
   EXPECT_TRUE(queue.empty());
 }
 
+TEST(ClassQueue, FindsTheFirstOfASigner) {
+  ClassQueue queue(4);
+  EXPECT_EQ(queue.first_of(7), nullptr);
+  for (const auto order : {5, 3, 4}) {
+    ClassQueue::Waiting packet{static_cast<std::uint16_t>(order)};
+    packet.signer = order == 4 ? 8 : 7;
+    packet.order = static_cast<std::uint64_t>(order);
+    queue.push(packet);
+  }
+  ASSERT_NE(queue.first_of(7), nullptr);
+  EXPECT_EQ(queue.first_of(7)->place, 3);
+  queue.pick(*queue.first_of(8));
+  EXPECT_EQ(queue.front().place, 4);
+  queue.unpick();
+  EXPECT_EQ(queue.front().place, 5);
+  queue.pick(*queue.first_of(7));
+  EXPECT_EQ(queue.pop().place, 3);
+  EXPECT_EQ(queue.front().place, 5);
+}
+
 TEST(ClassQueue, CorrectionsExpireAndNothingElse) {
   ClassQueue queue(4);
   queue.push({0, 10, {}, 1, false});

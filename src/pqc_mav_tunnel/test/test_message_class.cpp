@@ -68,6 +68,8 @@ TEST(MessageClass, OfADatagramIsTheBestInIt) {
   EXPECT_EQ(of(together({mavlink2(30), mavlink2(22), mavlink2(110)})),
             (DatagramClass{ShapeClass::transfer, {}, false}));
   EXPECT_EQ(of(together({mavlink2(110), mavlink2(0)})), (DatagramClass{ShapeClass::command, {}, false}));
+  EXPECT_EQ(of(mavlink2(76, 33, {3, 4, 0, 5}, true)), (DatagramClass{ShapeClass::command, {}, false, 0x030405u}));
+  EXPECT_EQ(of(together({mavlink2(0), mavlink2(1, 31, {1, 1, 0, 2}, true)})).signer, 0x010102u);
   EXPECT_EQ(of(mavlink2(233)), (DatagramClass{ShapeClass::transfer, {}, true}));
   EXPECT_EQ(of(together({mavlink2(233), mavlink2(233)})).corrections, true);
   EXPECT_EQ(of(together({mavlink2(233), mavlink2(22)})).corrections, false) << "a parameter does not grow old";

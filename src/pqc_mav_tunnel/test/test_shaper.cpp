@@ -223,6 +223,46 @@ TEST(Shaper, TheRestHasATenthOfTheTurns) {
   EXPECT_NEAR(static_cast<double>(rest) / static_cast<double>(rest + streams), 0.1, 0.01);
 }
 
+/// MAVLink's own check of signatures: of each signer (system, component, link) a time stamp must be newer than the last.
+TEST(Shaper, WhatIsSignedLeavesInTheOrderOfItsSigner) {
+  std::mt19937 random(5);
+  for (const bool two_signers : {false, true}) {
+    auto shaper = make(64);
+    std::map<std::uint8_t, std::uint32_t> newest;  // by the link of the signature
+    std::uint32_t stamp = 0;
+    int left = 0;
+    const auto take = [&](std::uint32_t id, std::size_t size, std::uint64_t at) {
+      const auto link = static_cast<std::uint8_t>(two_signers ? random() % 2 : 0);
+      auto out = mavlink2(id, size, {1, 1, 0, link}, true);
+      store_be(out.data() + 12, ++stamp);
+      shaper.take(out, at);
+    };
+    for (std::uint64_t at = kS; at < 21 * kS; at += kMs) {
+      if (at % (20 * kMs) == 0) {
+        for (const std::uint32_t stream : {30u, 33u, 24u, 74u, 65u}) take(stream, 20 + random() % 30, at);
+        if (random() % 5 == 0) take(76, 33, at);
+        if (random() % 5 == 0) take(22, 25, at);
+        if (random() % 3 == 0) take(110, 60, at);
+        shaper.take(mavlink2(31, 28, {2, 1, 0}), at);  // unsigned
+      }
+      while (const auto leaving = shaper.next(at, kAir)) {
+        const auto bytes = payload(*leaving);
+        if (bytes[2] == 0) continue;
+        ++left;
+        const auto link = bytes[bytes.size() - 13];
+        const auto number = load_be<std::uint32_t>(bytes.data() + 12);
+        EXPECT_GT(number, newest[link]) << "would be refused";
+        newest[link] = number;
+      }
+    }
+    EXPECT_GT(left, 1'000);
+    const auto counts = shaper.counts(21 * kS);
+    EXPECT_GT(of(counts, ShapeClass::stream).replaced, 500u);
+    EXPECT_EQ(of(counts, ShapeClass::command).dropped + of(counts, ShapeClass::transfer).dropped, 0u);
+    EXPECT_LT(of(counts, ShapeClass::command).oldest_ms, 500u) << "a command takes along what came before it";
+  }
+}
+
 TEST(Shaper, OldCorrectionsGo) {
   auto shaper = make(64);
   auto now = kS;

@@ -15,11 +15,13 @@ class ClassQueue {
   struct Waiting {
     std::uint16_t place = 0;  // in the pool
     std::size_t size = 0;
-    std::optional<std::uint64_t> stream;
+    std::optional<std::uint64_t> stream = std::nullopt;
     std::uint64_t since = 0;  // of a stream: since its place is queued
     bool corrections = false;
     std::uint64_t taken = 0;   // when its newest value came
     std::uint64_t before = 0;  // and when the one that last left had come; 0: none did
+    std::optional<std::uint32_t> signer = std::nullopt;
+    std::uint64_t order = 0;  // in which its newest value came, among those of all classes
     /// What it brings: how much newer it is than what the other end has.
     [[nodiscard]] std::uint64_t news() const noexcept { return before == 0 ? ~std::uint64_t{0} : taken - before; }
   };
@@ -36,6 +38,17 @@ class ClassQueue {
                                        [](const auto& a, const auto& b) { return a.news() < b.news(); });
     picked_ = oldest().since <= since ? 0 : static_cast<std::size_t>(best - waiting_.begin());
   }
+  /// Again the oldest is next.
+  void unpick() noexcept { picked_ = 0; }
+  /// Of a signer's packets the one that came before all others; nullptr without any.
+  [[nodiscard]] const Waiting* first_of(std::uint32_t signer) const noexcept {
+    const Waiting* first = nullptr;
+    for (const auto& each : waiting_)
+      if (each.signer == signer && (first == nullptr || each.order < first->order)) first = &each;
+    return first;
+  }
+  /// Until something is taken out it is next: a packet of this queue.
+  void pick(const Waiting& packet) noexcept { picked_ = static_cast<std::size_t>(&packet - waiting_.data()); }
   /// The queued one of a stream, or nullptr.
   Waiting* find(std::uint64_t stream) noexcept {
     const auto at =

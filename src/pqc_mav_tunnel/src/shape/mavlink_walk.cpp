@@ -32,6 +32,7 @@ std::optional<MavlinkHeader> read_mavlink_header(ByteView bytes) noexcept {
     return std::nullopt;
   }
   if (out.size > bytes.size()) return std::nullopt;
+  if (out.has_signature) out.signing_link = bytes[out.size - kSignature];
   return out;
 }
 

@@ -16,6 +16,7 @@ struct MavlinkHeader {
   std::uint32_t id = 0;
   std::size_t size = 0;  // of the whole message, with checksum and signature
   bool has_signature = false;
+  std::uint8_t signing_link = 0;  // of the signature: each link of a sender has time stamps of its own
 };
 
 /// The message at the beginning; nullopt unless all of it is there.

@@ -105,6 +105,8 @@ DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcep
     corrections = corrections && treatment.corrections;
     out.shape_class = std::min(out.shape_class, treatment.shape_class);
     out.stream.reset();
+    if (header.has_signature && !out.signer)
+      out.signer = std::uint32_t{header.system} << 16 | std::uint32_t{header.component} << 8 | header.signing_link;
     if (++messages == 1 && treatment.newest)
       out.stream = std::uint64_t{header.id} << 16 | std::uint64_t{header.system} << 8 | header.component;
   });

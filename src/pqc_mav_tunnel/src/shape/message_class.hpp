@@ -36,8 +36,10 @@ class MessageClasses {
 /// How a datagram is treated.
 struct DatagramClass {
   ShapeClass shape_class = ShapeClass::rest;
-  std::optional<std::uint64_t> stream;  // a single message of which only the newest counts: its id, system, component
+  std::optional<std::uint64_t> stream =
+      std::nullopt;  // a single message of which only the newest counts: its id, system, component
   bool corrections = false;
+  std::optional<std::uint32_t> signer = std::nullopt;  // of the first signed message: its system, component, link
   bool operator==(const DatagramClass&) const = default;
 };
 

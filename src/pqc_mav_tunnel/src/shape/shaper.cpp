@@ -41,7 +41,7 @@ void Shaper::take(ByteView datagram, std::uint64_t now) noexcept {
 }
 
 void Shaper::take_rekey(ByteView controls, std::uint64_t now) noexcept {
-  enqueue(controls, {ShapeClass::rekey, std::nullopt, false}, now);
+  enqueue(controls, {.shape_class = ShapeClass::rekey}, now);
 }
 
 void Shaper::charge(std::size_t bytes) noexcept {
@@ -60,10 +60,14 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
   }
   auto& queued = queue(as.shape_class);
   ClassQueue::Waiting packet{0, bytes.size(), as.stream, now, as.corrections};
+  packet.signer = as.signer;
+  packet.order = ++order_;
   if (auto* older = as.stream ? queued.find(*as.stream) : nullptr) {
     ++count.replaced;
     older->size = packet.size;
     older->taken = now;
+    older->signer = packet.signer;
+    older->order = packet.order;
     packet.place = older->place;
   } else {
     if (queued.full()) drop(as.shape_class, queued.pop_oldest());
@@ -99,7 +103,7 @@ std::size_t Shaper::cost(ShapeClass shape_class, const Overhead& overhead) noexc
 
 /// Commands; a rekey's share; transfers; streams, with the rest at every tenth turn. What nobody else wants is the
 /// rekey's, too. Of the streams that wait it is the turn of that which brings the most news, if none waited for long.
-std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
+std::optional<ShapeClass> Shaper::most_important(std::uint64_t now, const Overhead& overhead) noexcept {
   using enum ShapeClass;
   const bool rekeys = !queue(rekey).empty();
   if (!queue(command).empty()) return command;
@@ -113,6 +117,28 @@ std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& over
     return stream;
   }
   return rekeys ? std::optional(rekey) : std::nullopt;
+}
+
+/// MAVLink's signatures carry time stamps, and whoever checks them refuses one that is older than the last. So a signed
+/// packet waits for those that its signer sent before, of whatever class: what is important takes them along.
+ShapeClass Shaper::in_order_of_signer(ShapeClass chosen) noexcept {
+  const auto signer = queue(chosen).front().signer;
+  if (!signer) return chosen;
+  const ClassQueue::Waiting* first = nullptr;
+  for (std::size_t i = 0; i < kShapeClasses; ++i) {
+    const auto* of_class = queues_[i].first_of(*signer);
+    if (of_class == nullptr || (first != nullptr && first->order < of_class->order)) continue;
+    first = of_class;
+    chosen = static_cast<ShapeClass>(i);
+  }
+  queue(chosen).pick(*first);
+  return chosen;
+}
+
+std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
+  for (auto& each : queues_) each.unpick();
+  const auto chosen = most_important(now, overhead);
+  return chosen ? std::optional(in_order_of_signer(*chosen)) : std::nullopt;
 }
 
 std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& overhead) noexcept {

@@ -67,6 +67,8 @@ class Shaper {
   [[nodiscard]] ClassQueue& queue(ShapeClass shape_class) noexcept;
   [[nodiscard]] bool joins(ShapeClass shape_class, const Overhead& overhead) noexcept;
   [[nodiscard]] std::size_t cost(ShapeClass shape_class, const Overhead& overhead) noexcept;
+  [[nodiscard]] ShapeClass in_order_of_signer(ShapeClass chosen) noexcept;
+  [[nodiscard]] std::optional<ShapeClass> most_important(std::uint64_t now, const Overhead& overhead) noexcept;
   [[nodiscard]] std::optional<ShapeClass> choose(std::uint64_t now, const Overhead& overhead) noexcept;
 
   PacketPool pool_;
@@ -78,6 +80,7 @@ class Shaper {
   std::size_t bundle_most_ = 0;
   SentValues sent_values_{2 * kShapeStreams};
   unsigned stream_turns_ = 0;  // since the rest had one
+  std::uint64_t order_ = 0;
   ShapeCounts counts_{};
 };
 
