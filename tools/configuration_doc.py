@@ -39,24 +39,7 @@ checked at once and counts from the node's [next configure](launch.md#lifecycle)
 once; what names the ends, protects the link or says where plaintext goes is fixed from the start. A running tunnel
 changes its suite by a [rekey](rekey.md).
 
-The same two ends as files for `pqcmav-tunneld`:
-
-```yaml
-# gcs.yaml
-role: gcs
-keys: /etc/pqcmav/keys
-drones: [drone1, drone2]
-drone:                       # per drone; a key left out has its default
-  drone2:
-    plain_peer: "127.0.0.1:14560"
-```
-```yaml
-# drone.yaml
-role: drone
-keys: /etc/pqcmav/keys
-drone_id: drone1
-peer: gcs.example.org
-```
+As files for `pqcmav-tunneld`: [tunneld.md](tunneld.md). Bounds without a decimal point are those of whole numbers.
 """
 
 
@@ -67,7 +50,7 @@ def _names(schema: Iterable[Entry]) -> set[str]:
 def valid(spec: ParameterSpec) -> str:
     """Return what the key accepts: its choices, or type, bounds and unit."""
     if not spec.choices:
-        return spec.valid().replace("; ", ", ")
+        return re.sub(r"^(whole )?number; ", "", spec.valid()).replace("; ", ", ")
     choices = ", ".join(f"`{choice}`" for choice in spec.choices)
     return f"any of {choices}" if isinstance(spec.default, tuple) else choices
 

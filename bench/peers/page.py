@@ -195,9 +195,8 @@ def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
         "with one virtual Ethernet link between them. All systems of a table were measured in the same session, one "
         "after the other, again and again in changing order, or all at the same time where it says so. Each cell is "
         "the median of N repetitions with its 95 % interval (bootstrap; with fewer than six repetitions it spans "
-        "all of them). Raw values: `peers.json.gz`.\n\n"
-        "Both ends, sender and receiver share the processors of one machine, and a virtual link passes runs (GSO) on "
-        "without taking them apart: absolute figures belong to this machine.\n"
+        "all of them). Raw values: `peers.json.gz`. A virtual link passes runs (GSO) on without taking them apart: "
+        "absolute figures belong to this machine.\n"
     )
     text += verdicts(parts, systems)
     for name in PARTS:
