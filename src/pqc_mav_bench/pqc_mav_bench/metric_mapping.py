@@ -12,8 +12,9 @@ from statistics import median
 from typing import Any
 
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, wilson
-from pqc_mav_bench.collectors.counters import COUNTERS, WINDOW
+from pqc_mav_bench.collectors.counters import COUNTERS, UNSEALED, WINDOW
 from pqc_mav_bench.options import WorkloadOptions
+from pqc_mav_bench.schema.traffic import DataPlane
 from pqc_mav_common.delay_classes import within
 
 Values = dict[str, Any]
@@ -129,10 +130,7 @@ def primitives(report: Mapping[str, Any], side: str) -> Values:
 
 def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float | None:
     """Share of the data packets sealed at one end that the other did not deliver, both ways; None without packets."""
-    sealed = sum(
-        side["plain_rx_packets"] - side["plain_dropped_no_session"] - side["plain_dropped_too_big"]
-        for side in (drone, gcs)
-    )
+    sealed = sum(side["plain_rx_packets"] - sum(side[name] for name in UNSEALED) for side in (drone, gcs))
     if sealed <= 0:
         return None
     arrived: int = drone["delivered"] + gcs["delivered"]
@@ -141,7 +139,8 @@ def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float |
 
 def counters(values: Mapping[str, Any]) -> Values:
     """Category G of one side."""
-    return {name: values[name] for name in (*COUNTERS, *WINDOW, "seal_mean_ns", "open_mean_ns")}
+    recorded = [name for name in COUNTERS if name in DataPlane.model_fields]
+    return {name: values[name] for name in (*recorded, *WINDOW, "seal_mean_ns", "open_mean_ns")}
 
 
 def link(values: Mapping[str, Any]) -> Values:
@@ -248,8 +247,8 @@ def integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
 
 
 #: On its way from the application into the tunnel, and out of it to the other one.
-_LOST_BEFORE = ("plain_dropped_no_session", "plain_dropped_too_big", "plain_dropped_kernel")
 _LOST_AFTER = ("plain_dropped_no_peer", "plain_dropped_send")
+_LOST_BEFORE = tuple(name for name in COUNTERS if name.startswith("plain_dropped_") and name not in _LOST_AFTER)
 
 
 def counted_end(side: Mapping[str, Any]) -> Values:

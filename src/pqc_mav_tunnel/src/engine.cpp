@@ -156,7 +156,8 @@ std::vector<LinkStats> Engine::stats() const {
   std::vector<LinkStats> out;
   data.for_each_link([&](std::size_t, const Link& link) {
     const auto& c = link.counters;
-    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), {}, link.picture().shaping, {}, {}};
+    LinkStats stats{link.id, {}, c.seal_time.average_ns(), c.open_time.average_ns(), {}, link.picture().shaping,
+                    {},      {}};
     std::ranges::transform(c.window_depth, stats.window_depth.begin(), &Counter::get);
     add_named(stats.counters, link_counters(), c);
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();

@@ -36,6 +36,7 @@ TEST(Picture, HasWhatTheSchemaSays) {
   EXPECT_EQ(names_in(picture_of(require_suite(kDefaultSuite))), names_of("suite"));
   NamedCounters totals;
   add_named(totals, process_counters(), ProcessCounters());
+  add_named(totals, server_counters(), ServerCounters());
   EXPECT_EQ(names_in(picture_of(totals, std::nullopt, {})), names_of("server"));
 }
 
@@ -66,7 +67,6 @@ TEST(Picture, OfAServerNamesDronesAndRefusals) {
   const auto out = picture_of(totals, RefusedShare{"203.0.113.0/24", 0.5}, {stats});
   EXPECT_EQ(out["delivered"], 3);
   EXPECT_EQ(out["hs_gated"], 4);
-  EXPECT_EQ(out["hs_failed"], 0);
   EXPECT_EQ(out["drone_ids"], Json({"uav1"}));
   EXPECT_EQ(out["opened"], Json({11}));
   EXPECT_EQ(out["refused_network"], "203.0.113.0/24");
@@ -107,9 +107,11 @@ TEST(ProcessCounters, AddUp) {
   value = 0;
   for (const auto& row : process_counters()) EXPECT_EQ(row.count(out), 101 * ++value) << row.field.name;
   EXPECT_EQ(out.ticks.get(), 5u);
-  // Each counter of the structure but `ticks` has a row.
+  // Each counter of the structures but `ticks` has a row.
   EXPECT_EQ(process_counters().size() + 1, sizeof(ProcessCounters) / sizeof(Counter));
   EXPECT_EQ(server_counters().size(), sizeof(ServerCounters) / sizeof(Counter));
+  EXPECT_EQ(link_counters().size(),
+            (sizeof(LinkCounters) - sizeof(LinkCounters::window_depth) - 2 * sizeof(SampledTime)) / sizeof(Counter));
 }
 
 TEST(WatchedCounters, KeepTheirOrder) {

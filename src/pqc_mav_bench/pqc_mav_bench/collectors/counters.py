@@ -6,20 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-COUNTERS = (
-    "plain_rx_packets", "plain_rx_bytes", "plain_tx_packets", "plain_tx_bytes",
-    "plain_dropped_no_session", "plain_dropped_no_peer", "plain_dropped_kernel", "plain_dropped_too_big",
-    "plain_dropped_send",
-    "enc_tx_packets", "enc_tx_bytes", "enc_rx_packets", "enc_rx_bytes", "delivered", "control",
-    "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail",
-    "window_skipped",
-)  # fmt: skip
+from pqc_mav_tunnel import picture_schema
+
+#: All that the engine's table of fields has for the message.
+COUNTERS = tuple(
+    field["name"] for field in picture_schema()["stats"]["fields"] if field["message"] and "warning" in field
+)
 #: What a reading has besides: two running means, and packets that came late by how far.
 DEPTH = "window_depth"
 READING = (*COUNTERS, "seal_mean_ns", "open_mean_ns", DEPTH)
 #: What a difference has of the replay window.
 WINDOW = ("window_late", "window_missing", "window_deepest", "window_classes")
 DROPS = tuple(name for name in COUNTERS if name.startswith("drop_"))
+UNSEALED = ("plain_dropped_no_session", "plain_dropped_too_big", "plain_dropped_yield")  # taken, and not sealed
 SAMPLE_EVERY = 32  # the engine times each 32nd call
 FEWEST_SAMPLES = 4
 
@@ -43,8 +42,7 @@ def difference(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, A
         raise ValueError("the proxy was started anew during the run")
 
     def sealed(reading: Mapping[str, Any]) -> int:
-        left_out = reading["plain_dropped_no_session"] + reading["plain_dropped_too_big"]
-        return int(reading["plain_rx_packets"] - left_out)
+        return int(reading["plain_rx_packets"] - sum(reading[name] for name in UNSEALED))
 
     def opened(reading: Mapping[str, Any]) -> int:
         return int(reading["enc_rx_packets"] - reading["drop_malformed"] - reading["drop_unknown"])

@@ -16,7 +16,7 @@ ENGINES_MOST = 64
 # Why an engine has no figures.
 GONE, FORBIDDEN, SILENT, REFUSED, NONSENSE = "gone", "forbidden", "silent", "refused", "nonsense"
 FAILURES = (GONE, FORBIDDEN, SILENT, REFUSED, NONSENSE)
-_REQUESTS = ({"command": "status"}, {"command": "stats"}, {"command": "link"})
+_REQUESTS = tuple({"command": name} for name in ("status", "stats", "link", "picture"))
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Answer:
     status: Mapping[str, Any] = field(default_factory=dict)
     stats: Mapping[str, Any] = field(default_factory=dict)
     link: Mapping[str, Any] = field(default_factory=dict)
+    picture: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Engines:
@@ -70,8 +71,7 @@ class Engines:
     def _one(self, name: str, place: Place) -> Answer:
         try:
             with Control(place, self._answer_s) as control:
-                status, stats, link = control.ask_all(_REQUESTS)
-            return Answer(name, "", status, stats, link)
+                return Answer(name, "", *control.ask_all(_REQUESTS))
         except ForbiddenError:
             return Answer(name, FORBIDDEN)
         except ControlError:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from pqc_mav_tunnel import picture_schema
 
 PREFIX = "pqcmav_"
 # Of one engine, of one tunnel at one end of it, and of one direction of that.
@@ -75,81 +79,71 @@ OTHER_PORT = _counter(
     "port_other", "Counters of the process that have no metric of their own yet.", "counter", of=ENGINE
 )
 
-# The engine's counters of a tunnel: the metric and, where it has one, the value of its last label.
-TUNNEL_COUNTERS: dict[str, tuple[Family, str]] = {
-    "plain_rx_packets": (_counter("plain_received_datagrams", "Datagrams from the local application."), ""),
-    "plain_rx_bytes": (_counter("plain_received_bytes", "The same in bytes."), ""),
-    "plain_tx_packets": (_counter("plain_sent_datagrams", "Datagrams to the local application."), ""),
-    "plain_tx_bytes": (_counter("plain_sent_bytes", "The same in bytes."), ""),
-    **{
-        f"plain_dropped_{reason}": (PLAIN_DROPS, reason)
-        for reason in ("no_session", "no_peer", "too_big", "send", "kernel")
+
+def _says(view: str, name: str) -> str:
+    """What the engine's table of fields says of one, as a sentence without its unit."""
+    text = next(field["text"] for field in picture_schema()[view]["fields"] if field["name"] == name)
+    return _sentence(text)
+
+
+def _sentence(text: str) -> str:
+    text = re.sub(r" ?\[[^]]*\]| ?\(0-\d+\)", "", text)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _counters(
+    view: str, names: Mapping[str, str], groups: Mapping[str, Family], of: tuple[str, ...], prefix: str = ""
+) -> dict[str, tuple[Family, str]]:
+    """The engine's counters: the metric of each and, if it is one of a group, the value of its last label.
+
+    One without a name here is called as in the engine, behind `prefix`.
+    """
+    out: dict[str, tuple[Family, str]] = {}
+    for field in picture_schema()[view]["fields"]:
+        name = field["name"]
+        if "warning" not in field:
+            continue
+        group = "" if name in names else next((each for each in groups if name.startswith(each)), "")
+        if group:
+            out[name] = (groups[group], name.removeprefix(group))
+        else:
+            out[name] = (_counter(names.get(name, prefix + name), _sentence(field["text"]), of=of), "")
+    return out
+
+
+TUNNEL_COUNTERS = _counters(
+    "stats",
+    {
+        "plain_rx_packets": "plain_received_datagrams", "plain_rx_bytes": "plain_received_bytes",
+        "plain_tx_packets": "plain_sent_datagrams", "plain_tx_bytes": "plain_sent_bytes",
+        "plain_tap_packets": "tap_datagrams", "plain_tap_dropped": "tap_drops", "plain_tap_requests": "tap_requests",
+        "plain_tap_refused": "tap_refusals", "enc_tx_packets": "sent_packets", "enc_tx_bytes": "sent_bytes",
+        "enc_dropped_send": "send_drops", "enc_rx_packets": "received_packets", "enc_rx_bytes": "received_bytes",
+        "delivered": "delivered_packets", "control": "control_packets", "window_skipped": "skipped_packets",
     },
-    "plain_tap_packets": (_counter("tap_datagrams", "Copies for plain_tap."), ""),
-    "plain_tap_dropped": (_counter("tap_drops", "Copies for plain_tap that the system refused."), ""),
-    "plain_tap_requests": (_counter("tap_requests", "Requests of the program at plain_tap that were passed on."), ""),
-    "plain_tap_refused": (_counter("tap_refusals", "Requests of the program at plain_tap that were refused."), ""),
-    "enc_tx_packets": (_counter("sent_packets", "Encrypted datagrams sent."), ""),
-    "enc_tx_bytes": (_counter("sent_bytes", "The same in bytes of UDP payload."), ""),
-    "enc_dropped_send": (_counter("send_drops", "Encrypted datagrams that the system refused to send."), ""),
-    "enc_rx_packets": (_counter("received_packets", "Encrypted datagrams received for this tunnel."), ""),
-    "enc_rx_bytes": (_counter("received_bytes", "The same in bytes of UDP payload."), ""),
-    "delivered": (_counter("delivered_packets", "Of these: opened and handed to the application."), ""),
-    "delivered_datagrams": (
-        _counter("delivered_datagrams", "Datagrams in those packets: several each, if bundled."),
-        "",
-    ),
-    "control": (_counter("control_packets", "Of these: opened control frames."), ""),
-    **{
-        f"drop_{reason}": (DROPS, reason)
-        for reason in ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
-    },
-    "window_skipped": (_counter("skipped_packets", "Packets that a newer one overtook: lost, or late."), ""),
-    "roams": (_counter("roams", "Changes of the peer's address."), ""),
-}
+    {"plain_dropped_": PLAIN_DROPS, "drop_": DROPS},
+    TUNNEL,
+)  # fmt: skip
 # Those of the whole process.
-PORT_COUNTERS: dict[str, tuple[Family, str]] = {
-    "enc_rx_datagrams": (
-        _counter("port_received_datagrams", "Datagrams at the encrypted port, whoever sent them.", of=ENGINE), ""
-    ),
-    "enc_rx_bytes": (_counter("port_received_bytes", "The same in bytes of UDP payload.", of=ENGINE), ""),
-    "delivered": (_counter("port_delivered_packets", "Of these: opened and handed on.", of=ENGINE), ""),
-    "delivered_datagrams": (_counter("port_delivered_datagrams", "Datagrams in those packets.", of=ENGINE), ""),
-    "control": (_counter("port_control_packets", "Of these: opened control frames.", of=ENGINE), ""),
-    **{
-        f"drop_{reason}": (PORT_DROPS, reason)
-        for reason in ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
+_OUTCOMES = ("gated", "retried", "completed", "ratchets", "failed", "busy")
+PORT_COUNTERS = _counters(
+    "server",
+    {
+        "enc_rx_datagrams": "port_received_datagrams", "enc_rx_bytes": "port_received_bytes",
+        "delivered": "port_delivered_packets", "control": "port_control_packets", "skipped": "port_skipped_packets",
+        "late": "port_late_packets", "drop_kernel": "port_kernel_drops", "drop_yield": "yielded_datagrams",
+        "drop_standby": "standby_drops", "restarts_told": "server_restarts_told", "keygens": "server_key_generations",
     },
-    **{
-        f"hs_{outcome}": (PORT_HANDSHAKES, outcome)
-        for outcome in ("taken", "repeated", "malformed", "unknown", "tag", "gate", "replay", "limit")
-    },
-    "other_version": (
-        _counter("port_other_version", "Of the malformed ones: packets of an older protocol.", of=ENGINE), ""
-    ),
-    "doubled": (_counter("port_doubled", "Of the replayed: those that came just before.", of=ENGINE), ""),
-    "skipped": (_counter("port_skipped_packets", "Packets missing when a later one came.", of=ENGINE), ""),
-    "skips": (_counter("port_skips", "How often packets were missing when a later one came.", of=ENGINE), ""),
-    "late": (_counter("port_late_packets", "Of the skipped: those that came after all.", of=ENGINE), ""),
-    "drop_kernel": (
-        _counter("port_kernel_drops", "Datagrams at the encrypted port that the kernel had no room for.", of=ENGINE), ""
-    ),
-    "drop_yield": (_counter("yielded_datagrams", "Plain datagrams left out to make room for a rekey.", of=ENGINE), ""),
-    "drop_standby": (
-        _counter("standby_drops", "Data frames of a ground station that is not the active one.", of=ENGINE), ""
-    ),
-    **{
-        f"hs_{outcome}": (SERVER, outcome)
-        for outcome in ("gated", "retried", "completed", "ratchets", "failed", "busy")
-    },
-    "restarts_told": (_counter("server_restarts_told", "Drones that were told of this gcs' restart.", of=ENGINE), ""),
-    "keygens": (_counter("server_key_generations", "KEM key pairs made.", of=ENGINE), ""),
+    {"drop_": PORT_DROPS, "hs_": PORT_HANDSHAKES},
+    ENGINE,
+    "port_",
+) | {f"hs_{outcome}": (SERVER, outcome) for outcome in _OUTCOMES}  # fmt: skip
+STATUS_COUNTERS = {
+    name: _counter(metric, _says("status", name))
+    for name, metric in {
+        "handshakes_ok": "first_handshakes", "handshakes_failed": "failed_handshakes", "rekeys_ok": "rekeys"
+    }.items()
 }  # fmt: skip
-STATUS_COUNTERS: dict[str, tuple[Family, str]] = {
-    "handshakes_ok": (_counter("first_handshakes", "First handshakes completed."), ""),
-    "handshakes_failed": (_counter("failed_handshakes", "Handshakes failed, rekeys included."), ""),
-    "rekeys_ok": (_counter("rekeys", "Rekeys completed, ratchets included."), ""),
-}
 # By class of what a shaped link sends; taken = sent + replaced + dropped + what waits.
 SHAPE_CLASSES = ("commands", "transfers", "streams", "rest", "rekey")
 SHAPE_COUNTERS: dict[str, Family] = {
@@ -179,21 +173,30 @@ ENDPOINT_COUNTERS: dict[str, Family] = {
     "refused": _counter("endpoint_refusals", "Applications and datagrams that were refused.", "endpoint"),
 }
 
+
 # How each end hears the other over its window of 5 s.
-LINK: dict[str, Family] = {
-    "packets_per_s": _gauge("link_packets_per_second", "Authenticated packets received.", "side"),
-    "gap_p95_ms": _gauge("link_gap_p95_seconds", "95th percentile of the time between packets.", "side", factor=1e-3),
-    "longest_silence_ms": _gauge("link_longest_silence_seconds", "Longest time between packets.", "side", factor=1e-3),
-    "jitter_ms": _gauge("link_jitter_seconds", "Mean deviation of the time between packets.", "side", factor=1e-3),
-    "loss": _gauge("link_loss_ratio", "Packets missing, of those sent.", "side"),
-    "blackouts": _gauge("link_blackouts", "Silences of the window that count as an outage.", "side"),
-}
-LINK_OF_BOTH: dict[str, Family] = {
-    "rtt_ms": _gauge("link_round_trip_seconds", "Newest round trip of a probe.", factor=1e-3),
-    "rtt_min_ms": _gauge("link_round_trip_min_seconds", "Shortest round trip in this session.", factor=1e-3),
-    "clock_offset_ms": _gauge("link_clock_offset_seconds", "The peer's clock minus this end's.", factor=1e-3),
-    "age_s": _gauge("link_report_age_seconds", "Age of what the peer reported of its side."),
-}
+def _of_link(names: Mapping[str, str], *more: str) -> dict[str, Family]:
+    return {
+        name: _gauge(metric, _says("link", name), *more, factor=1e-3 if name.endswith("_ms") else 1.0)
+        for name, metric in names.items()
+    }
+
+
+LINK = _of_link(
+    {
+        "packets_per_s": "link_packets_per_second", "gap_p95_ms": "link_gap_p95_seconds",
+        "longest_silence_ms": "link_longest_silence_seconds", "jitter_ms": "link_jitter_seconds",
+        "loss": "link_loss_ratio", "blackouts": "link_blackouts",
+    },
+    "side",
+)  # fmt: skip
+LINK_OF_BOTH = _of_link(
+    {
+        "rtt_ms": "link_round_trip_seconds",
+        "rtt_min_ms": "link_round_trip_min_seconds",
+        "clock_offset_ms": "link_clock_offset_seconds",
+    }
+) | {"age_s": _gauge("link_report_age_seconds", "Age of what the peer reported of its side.")}  # fmt: skip
 PEER_DROPS = _counter("peer_drops", "Datagrams that the peer dropped, as it reported, by reason.", "reason")
 
 # What nodes beside a proxy say by ROS topics; nothing of it is shown once it is older than STALE_S.

@@ -128,13 +128,14 @@ def _add_engine(out: Figures, answer: Answer) -> None:
     out.add(f.UPTIME, who, status["uptime_s"])
     out.add(f.KEY_LIMIT, who, status.get("key_limit_s"))
     out.add(f.DANGERS, who, len(status["dangers"]))
-    for name, value in stats["totals"].items():
-        _add_counter(out, f.PORT_COUNTERS, f.OTHER_PORT, who, name, value)
+    for name, value in answer.picture["server"].items():
+        if name not in _NO_PORT_COUNTERS:
+            _add_counter(out, f.PORT_COUNTERS, f.OTHER_PORT, who, name, value)
     if tally := stats.get("handshakes"):
         _add_handshakes(out, who, tally)
     for one in status["tunnels"]:
         _add_status(out, [*who, one["drone_id"]], one)
-    for one in stats["tunnels"]:
+    for one in answer.picture["stats"]:
         _add_stats(out, [*who, one["drone_id"]], one)
     for one in answer.link["tunnels"]:
         _add_link(out, [*who, one["drone_id"]], one)
@@ -168,7 +169,7 @@ def _add_status(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
     out.add(f.RATCHETS, who, one["ratchets"])
     out.add(f.SHAPE_LIMIT, who, one["shape_kbit"])
     out.add(f.BLACKLISTED, who, len(one["blacklisted_suites"]))
-    for name, (family, _) in f.STATUS_COUNTERS.items():
+    for name, family in f.STATUS_COUNTERS.items():
         out.add(family, who, one[name])
     _add_stations(out, who, one)
 
@@ -189,6 +190,7 @@ _NO_COUNTERS = frozenset(
     {"drone_id", "endpoints", "seal_mean_ns", "open_mean_ns", "window_depth", "shape_oldest_ms", *f.SHAPE_COUNTERS}
     | {f"{way}_{what}_per_s" for way in ("tx", "rx") for what in ("packets", "bytes")}
 )
+_NO_PORT_COUNTERS = frozenset({"refused_network", "refused_share", "drone_ids", "opened"})
 _NO_ENDPOINT_COUNTERS = frozenset({"name", "state", "good", "text"})
 
 

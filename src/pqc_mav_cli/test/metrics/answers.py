@@ -25,8 +25,12 @@ STATUS: dict[str, Any] = {
         "handshakes_ok": 1, "handshakes_failed": 2, "rekeys_ok": 3, "blacklisted_suites": ["cs-hqc128-aesgcm-mldsa44"],
     }],
 }  # fmt: skip
+SERVER: dict[str, Any] = {
+    "enc_rx_datagrams": 100, "delivered": 90, "drop_replay": 3, "hs_gate": 7, "hs_busy": 1, "novel": 11,
+    "refused_network": "203.0.113.0/24", "refused_share": 0.5, "drone_ids": ["d1"], "opened": [90],
+}  # fmt: skip
 STATS: dict[str, Any] = {
-    "totals": {"enc_rx_datagrams": 100, "delivered": 90, "drop_replay": 3, "hs_gate": 7, "hs_busy": 1, "novel": 11},
+    "totals": {}, "tunnels": [],  # of version 1; those of `picture` are taken
     "handshakes": {
         "le_ms": [1, 2, 5],
         "first": {"counts": [0, 1, 0, 0], "sum_ms": 1.5, "failed": {"timeout": 2}},
@@ -34,7 +38,10 @@ STATS: dict[str, Any] = {
         "ratchet": {"counts": [0, 0, 0, 0], "sum_ms": 0, "failed": {}},
         "ratchet_plain": {"counts": [0, 0, 0, 0], "sum_ms": 0, "failed": {}},
     },
-    "tunnels": [{
+}  # fmt: skip
+PICTURE: dict[str, Any] = {
+    "server": SERVER,
+    "stats": [{
         "drone_id": "d1", "plain_rx_packets": 5, "plain_dropped_no_session": 6, "drop_auth_fail": 8, "fresh": 9,
         "window_depth": [5, 2, *[0] * 11],
         "shape_taken": [4, 0, 0, 0, 0], "shape_sent": [3, 0, 0, 0, 0], "shape_replaced": [0, 0, 0, 0, 0],
@@ -55,8 +62,8 @@ LINK: dict[str, Any] = {
 
 
 def results() -> dict[str, dict[str, Any]]:
-    """The results of the three commands, to be changed at will."""
-    return copy.deepcopy({"status": STATUS, "stats": STATS, "link": LINK})
+    """The results of the commands, to be changed at will."""
+    return copy.deepcopy({"status": STATUS, "stats": STATS, "link": LINK, "picture": PICTURE})
 
 
 def good(line: bytes, given: dict[str, dict[str, Any]] | None = None) -> bytes:

@@ -38,8 +38,8 @@ def test_each_is_asked_once(folder: Path) -> None:
     with serving(folder / "gcs.sock", good) as gcs, serving(folder / "drone-d1.sock", good) as drone:
         answers = asking(folder).ask()
     assert outcome(answers) == {"drone-d1": "", "gcs": ""}
-    assert answers[0].status["uptime_s"] == 12.5 and answers[0].stats["totals"] and answers[0].link["tunnels"]
-    assert len(gcs) == len(drone) == 3
+    assert answers[0].status["uptime_s"] == 12.5 and answers[0].picture["server"] and answers[0].link["tunnels"]
+    assert len(gcs) == len(drone) == 4
 
 
 def test_one_that_is_gone_stays_known(folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_socket_that_is_named_twice_is_asked_once(folder: Path) -> None:
     path = folder / "gcs.sock"
     with serving(path, good) as asked:
         assert outcome(Engines({}, [path, path, path], LIMIT_S).ask()) == {"gcs": ""}
-    assert len(asked) == 3
+    assert len(asked) == 4
 
 
 def _drip(_line: bytes) -> Iterator[bytes]:

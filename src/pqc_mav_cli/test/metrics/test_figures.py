@@ -143,7 +143,7 @@ def test_how_far_behind_packets_came() -> None:
 
 def test_classes_that_never_were_shaped_are_left_out() -> None:
     plain = results()
-    plain["stats"]["tunnels"][0]["shape_taken"] = [0] * 5
+    plain["picture"]["stats"][0]["shape_taken"] = [0] * 5
     assert not [name for name in shown(answer(**plain)) if re.match(r"pqcmav_shape_(?!limit)", name)]
     assert len([name for name in shown(answer()) if name.startswith("pqcmav_shape_drops_total{")]) == 5
 
@@ -162,8 +162,8 @@ def test_an_engine_that_fails_has_no_figures_but_0() -> None:
     [
         lambda all_of: all_of["status"].pop("tunnels"),
         lambda all_of: all_of["status"].update(tunnels=None),
-        lambda all_of: all_of["stats"]["totals"].update(delivered="many"),
-        lambda all_of: all_of["stats"]["tunnels"][0].update(shape_sent=[1]),
+        lambda all_of: all_of["picture"]["server"].update(delivered="many"),
+        lambda all_of: all_of["picture"]["stats"][0].update(shape_sent=[1]),
         lambda all_of: all_of["stats"]["handshakes"].update(rekey={"counts": [1], "sum_ms": 0, "failed": {}}),
         lambda all_of: all_of["link"]["tunnels"].append("d2"),
         lambda all_of: all_of["link"]["tunnels"][0].update(rtt_ms=[]),

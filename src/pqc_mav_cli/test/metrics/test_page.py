@@ -197,5 +197,5 @@ def test_two_at_once_take_turns(folder: Path, exporter: Exporter, monkeypatch: p
         assert busy.status == 503 and ("Retry-After", "5") in busy.headers
         let.set()
         first.join(10)
-        assert replies[0].status == 200 and len(asked) == 3
+        assert replies[0].status == 200 and len(asked) == 4
         assert Page(exporter).reply("GET", "localhost", "").status == 200, "the turn is given back"

@@ -21,7 +21,7 @@ Json picture_of(const LinkStatus& status);  // TunnelStatus
 Json picture_of(const LinkStats& stats);    // TunnelStats
 /// LinkQuality as this end hears the other, and as the other reported once it has.
 Json picture_of(const LinkQualityView& link);
-/// ServerStats, for all drones of an engine.
+/// ServerStats, for all drones of an engine. A drone has nothing of what a gcs alone counts.
 Json picture_of(const NamedCounters& totals, const std::optional<RefusedShare>& refused,
                 const std::vector<LinkStats>& stats);
 /// HandshakeReport, of an event that is one.

@@ -115,7 +115,9 @@ constexpr auto kProcessCounters = joined(
                         "besides all of these: dropped by the kernel because its buffer was full; a run that came "
                         "together counts as one [count]")
             .warns(kSocketRank + 1, "times that the kernel had no room for datagrams of the tunnel"),
-        row<&P::yielded>("drop_yield", "uint64", "plain_dropped_yield of all tunnels [count]").only(kNoMessage),
+        row<&P::yielded>("drop_yield", "uint64",
+                         "datagrams of the applications left out to make room for a rekey [count]")
+            .only(kNoMessage),
         row<&P::standby>("drop_standby", "uint64",
                          "on a drone: data of a ground station that is not the active one [count]")
             .only(kNoMessage),

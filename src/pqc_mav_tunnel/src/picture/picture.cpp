@@ -90,7 +90,6 @@ Json picture_of(const LinkQualityView& link) {
 Json picture_of(const NamedCounters& totals, const std::optional<RefusedShare>& refused,
                 const std::vector<LinkStats>& stats) {
   Json out;
-  for (const auto& row : server_counters()) out[std::string(row.field.name)] = 0;  // a drone has none of them
   show(out, totals);
   ServerRest rest{refused.value_or(RefusedShare{}), {}, {}};
   for (const auto& each : stats) {
