@@ -43,6 +43,7 @@ ROS = {
     *("rclcpp", "rclcpp_action", "rclcpp_components", "rclcpp_lifecycle"),
     *("diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "launch_testing", "lifecycle_msgs"),
     *("rcl_interfaces", "rclpy", "rosidl_default_generators", "rosidl_default_runtime"),
+    *("rosidl_typesupport_cpp", "rosidl_typesupport_introspection_cpp"),
     *("sensor_msgs", "std_msgs", "std_srvs"),
 }
 # Imported where it is there, and only for what needs it: rosdep has no key, and docs/launch.md names the pip packages.

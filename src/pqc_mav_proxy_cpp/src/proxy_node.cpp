@@ -7,6 +7,7 @@
 #include <chrono>
 #include <iterator>
 #include <lifecycle_msgs/msg/state.hpp>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "command_line.hpp"
@@ -324,8 +325,8 @@ void ProxyNode::take(pqcmav::Engine& engine, const std::vector<pqcmav::Event>& e
     changed = changed || !std::holds_alternative<pqcmav::LogEvent>(event.what);
     if (attempts_.worth_saying(event, pqcmav::AttemptLog::Clock::now()))
       std::visit([&](const auto& what) { say(event.drone_id, what); }, event.what);
-    if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what))
-      handshake_->publish(handshake_message(event.drone_id, *handshake, header()));
+    if (std::holds_alternative<pqcmav::HandshakeEvent>(event.what))
+      handshake_->publish(message_of<msg::HandshakeReport>(pqcmav::picture_of(event), header()));
   }
   if (changed) publish_status(engine.status(), true);
 }
@@ -374,7 +375,8 @@ void ProxyNode::publish_status(const std::vector<pqcmav::LinkStatus>& statuses, 
   if (!force && state == published_) return;
   published_ = std::move(state);
   const auto stamped = header();
-  for (const auto& status : statuses) status_->publish(status_message(status, role_, stamped));
+  for (const auto& status : statuses)
+    status_->publish(message_of<msg::TunnelStatus>(pqcmav::picture_of(status), stamped));
 }
 
 void ProxyNode::make_room(const std::vector<pqcmav::LinkStatus>& statuses) {
@@ -412,7 +414,8 @@ void ProxyNode::publish_periodic() {
   const auto now_s = monotonic_s();
   const auto stamped = header();
   const auto statuses = engine->status();
-  const auto stats = engine->stats();
+  auto stats = engine->stats();
+  for (auto& each : stats) each.rates = rates_.update(each, now_s);
   const auto links = engine->links();
   if (leaving_.look()) {
     const std::lock_guard lock(mutex_);
@@ -420,9 +423,9 @@ void ProxyNode::publish_periodic() {
   }
   make_room(statuses);
   publish_status(statuses, false);
-  for (const auto& each : stats) stats_->publish(stats_message(each, rates_.update(each, now_s), stamped));
+  for (const auto& each : stats) stats_->publish(message_of<msg::TunnelStats>(pqcmav::picture_of(each), stamped));
   for (const auto& each : links)
-    for (const auto& message : link_messages(each, stamped)) link_->publish(message);
+    for (const auto& side : pqcmav::picture_of(each)) link_->publish(message_of<msg::LinkQuality>(side, stamped));
 
   std::vector<Diagnostic> reports;
   for (const auto& status : statuses) {
@@ -460,7 +463,8 @@ void ProxyNode::serve_detectors() {
 void ProxyNode::publish_server() {
   const auto engine = running_engine();
   if (engine && server_->is_activated())
-    server_->publish(server_message(engine->totals(), engine->stats(), engine->refused_from(), header()));
+    server_->publish(message_of<msg::ServerStats>(
+        pqcmav::picture_of(engine->totals(), engine->refused_from(), engine->stats()), header()));
 }
 
 // --- services ---
@@ -475,7 +479,8 @@ void ProxyNode::list_suites(const ListSuites::Request& request, ListSuites::Resp
     return;
   }
   response.ok = true;
-  for (const auto* suite : pqcmav::filter_suites(filter)) response.suites.push_back(suite_message(*suite));
+  for (const auto* suite : pqcmav::filter_suites(filter))
+    response.suites.push_back(message_of<msg::SuiteInfo>(pqcmav::picture_of(*suite)));
 }
 
 void ProxyNode::get_info(GetInfo::Response& response) {

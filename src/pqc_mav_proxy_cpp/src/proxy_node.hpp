@@ -11,6 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <pqc_mav_interfaces/msg/handshake_report.hpp>
+#include <pqc_mav_interfaces/msg/link_quality.hpp>
+#include <pqc_mav_interfaces/msg/server_stats.hpp>
+#include <pqc_mav_interfaces/msg/tunnel_stats.hpp>
 #include <pqc_mav_interfaces/srv/get_info.hpp>
 #include <pqc_mav_interfaces/srv/list_suites.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>

@@ -12,8 +12,8 @@ std::uint64_t counter(const pqcmav::NamedCounters& counters, std::string_view na
   return found == counters.end() ? 0 : found->second;
 }
 
-Rates RateMeter::update(const pqcmav::LinkStats& stats, double now_s) {
-  static constexpr std::array<std::string_view, 4> kNames{"enc_tx_packets", "enc_rx_packets", "enc_tx_bytes",
+pqcmav::LinkRates RateMeter::update(const pqcmav::LinkStats& stats, double now_s) {
+  static constexpr std::array<std::string_view, 4> kNames{"enc_tx_packets", "enc_tx_bytes", "enc_rx_packets",
                                                           "enc_rx_bytes"};
   Reading now{now_s, {}};
   std::transform(kNames.begin(), kNames.end(), now.counters.begin(),

@@ -15,15 +15,11 @@ namespace pqc_mav_proxy_cpp {
 /// The counter of this name; 0 when the engine has none of it.
 std::uint64_t counter(const pqcmav::NamedCounters& counters, std::string_view name);
 
-struct Rates {
-  double tx_packets = 0, rx_packets = 0, tx_bytes = 0, rx_bytes = 0;  // per second
-};
-
 /// Remembers the last reading of each drone's counters. Time is an argument: seconds of a monotonic clock.
 class RateMeter {
  public:
   /// Since the last call for this drone; zeros on the first call and after the counters started anew.
-  Rates update(const pqcmav::LinkStats& stats, double now_s);
+  pqcmav::LinkRates update(const pqcmav::LinkStats& stats, double now_s);
 
  private:
   struct Reading {
