@@ -115,8 +115,10 @@ class PhaseEstimator:
             return Phase.LANDING
         if first_climb and motion.climb_rate_m_s >= self._limits.climb_m_s:
             return Phase.TAKEOFF
-        if self._descends_to_land(motion):
-            return Phase.LANDING
+        if self._descends(motion):
+            # An autopilot that tells of landings calls it one when it is: a mission may lead straight down, too.
+            told = motion.landed is Landed.IN_AIR and not motion.relative_altitude_m < self._limits.landing_below_m
+            return Phase.CRUISE if told else Phase.LANDING
         if leaving and not moving and math.isnan(motion.climb_rate_m_s) and not math.isnan(motion.relative_altitude_m):
             return Phase.TAKEOFF  # just off the ground: a few heights more will tell how fast
         if self._may_have_landed(motion) and not moving:
@@ -157,7 +159,7 @@ class PhaseEstimator:
             and not motion.climb_rate_m_s >= self._limits.climb_m_s
         )
 
-    def _descends_to_land(self, motion: Motion) -> bool:
+    def _descends(self, motion: Motion) -> bool:
         """Straight down: any sinking near the ground, or once begun, and higher up what is too fast for a hover."""
         limits = self._limits
         slowly = motion.relative_altitude_m < limits.landing_below_m or self.phase is Phase.LANDING
