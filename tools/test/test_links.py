@@ -73,6 +73,23 @@ def test_the_index_names_every_page() -> None:
     assert missing == ["docs/README.md"], "docs/README.md is the index: add a line for each of these pages"
 
 
+def test_every_page_is_found_from_the_index() -> None:
+    """By links from page to page; a link to a folder leads to the pages in it."""
+    every = {(ROOT / page).resolve() for page in pages()}
+    seen: set[Path] = set()
+    found = {(ROOT / "docs" / "README.md").resolve()}
+    while found - seen:
+        page = (found - seen).pop()
+        seen.add(page)
+        names = {unquote(target.partition("#")[0]) for target in links(page) if not ELSEWHERE.match(target)}
+        places = {(page.parent / name).resolve() for name in names if name}
+        found |= places & every
+        found |= {
+            each for each in every for place in places if place.is_dir() and place in each.parents and place != ROOT
+        }
+    assert not sorted(str(page.relative_to(ROOT)) for page in every - seen)
+
+
 def test_the_first_page_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900, "move details to a page of docs/"
 
