@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every relative link in a committed Markdown file leads to a file, and to a heading if it names one.
 
-docs/README.md is the index and names every page of docs/; README.md stays short.
+docs/README.md is the index: it names every page of docs/ and leads to all others. README.md stays short, and so do all
+pages together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+MOST_BYTES = 540_000
 LINK = re.compile(r"\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)|^\[[^\]]+\]: (\S+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
@@ -92,6 +94,11 @@ def test_every_page_is_found_from_the_index() -> None:
 
 def test_the_first_page_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900, "move details to a page of docs/"
+
+
+def test_all_pages_together_stay_short() -> None:
+    size = sum((ROOT / page).stat().st_size for page in pages())
+    assert size <= MOST_BYTES, f"{size - MOST_BYTES} bytes too many: what does another page say already?"
 
 
 def test_links_in_line_and_at_the_end_are_found(tmp_path: Path) -> None:
