@@ -6,7 +6,7 @@ Directions: `down` is drone to ground (telemetry), `up` is ground to drone (comm
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pqc_mav_bench.schema.field import Category, Side, metric
 
@@ -19,8 +19,8 @@ _DEPTHS = "most places of the class (1, 3, 7 and so on) and count"
 _CLASSES = "upper edge of the class [ms] and count, ten classes a decade; the last is 'longer'"
 
 
-class DataPlane(Category):
-    """G: the proxies' own counters over the run. Received = delivered + control + the six drops."""
+class _Counters(Category):
+    """Those of the drone's end, and what concerns both."""
 
     letter: ClassVar[str] = "G"
     title: ClassVar[str] = "DataPlane"
@@ -64,55 +64,27 @@ class DataPlane(Category):
     loss_ratio: float | None = metric(
         "encrypted data packets sent by one end and not received by the other, both ways", "1", Side.BOTH, zero=_CLEAN
     )
-    gcs_plain_rx_packets: int | None = metric(
-        "datagrams taken from the local application", "count", Side.GCS, zero=_QUIET
-    )
-    gcs_plain_rx_bytes: int | None = metric("the same in bytes", "B", Side.GCS, zero=_QUIET)
-    gcs_plain_tx_packets: int | None = metric(
-        "datagrams handed to the local application", "count", Side.GCS, zero=_QUIET
-    )
-    gcs_plain_tx_bytes: int | None = metric("the same in bytes", "B", Side.GCS, zero=_QUIET)
-    gcs_plain_dropped_no_session: int | None = metric(
-        "dropped because there was no session", "count", Side.GCS, zero=_CLEAN
-    )
-    gcs_plain_dropped_no_peer: int | None = metric(
-        "from the air, dropped because no application is known yet", "count", Side.GCS, zero=_CLEAN
-    )
-    gcs_plain_dropped_kernel: int | None = metric("dropped by the kernel's full buffer", "count", Side.GCS, zero=_CLEAN)
-    gcs_plain_dropped_too_big: int | None = metric(
-        "dropped because above the path limit", "count", Side.GCS, zero=_CLEAN
-    )
-    gcs_plain_dropped_send: int | None = metric("not sent because the system refused", "count", Side.GCS, zero=_CLEAN)
-    gcs_enc_tx_packets: int | None = metric("encrypted datagrams sent", "count", Side.GCS)
-    gcs_enc_tx_bytes: int | None = metric("the same in bytes", "B", Side.GCS)
-    gcs_enc_rx_packets: int | None = metric("encrypted datagrams received", "count", Side.GCS)
-    gcs_enc_rx_bytes: int | None = metric("the same in bytes", "B", Side.GCS)
-    gcs_delivered: int | None = metric("of these: opened and handed on", "count", Side.GCS, zero=_QUIET)
-    gcs_control: int | None = metric("of these: control frames", "count", Side.GCS)
-    gcs_drop_malformed: int | None = metric("of these: malformed", "count", Side.GCS, zero=_CLEAN)
-    gcs_drop_unknown: int | None = metric("of these: of no live session", "count", Side.GCS, zero=_CLEAN)
-    gcs_drop_seq_old: int | None = metric("of these: below the replay window", "count", Side.GCS, zero=_CLEAN)
-    gcs_drop_replay: int | None = metric("of these: seen before", "count", Side.GCS, zero=_CLEAN)
-    gcs_drop_auth_fail: int | None = metric("of these: the tag did not verify", "count", Side.GCS, zero=_CLEAN)
-    gcs_drop_decrypt_fail: int | None = metric("of these: verified but unusable", "count", Side.GCS, zero=_CLEAN)
-    gcs_window_skipped: int | None = metric(
-        "packets of the other end that a newer one overtook: lost, or late", "count", Side.GCS, zero=_IN_ORDER
-    )
-    gcs_window_late: int | None = metric(
-        "of these: came late, inside the replay window", "count", Side.GCS, zero=_IN_ORDER
-    )
-    gcs_window_missing: int | None = metric("of these: never came", "count", Side.GCS, zero=_CLEAN)
-    gcs_window_deepest: int | None = metric(
-        "of those that came late: most places behind the newest, rounded up to 1, 3, 7 and so on",
-        "1",
-        Side.GCS,
-        zero=_IN_ORDER,
-    )
-    gcs_window_classes: dict[str, int] | None = metric(
-        f"all that came late, by places behind the newest: {_DEPTHS}", "count", Side.GCS
-    )
-    gcs_seal_mean_ns: float | None = metric("sealing one packet, sampled mean of this run", "ns", Side.GCS)
-    gcs_open_mean_ns: float | None = metric("opening one packet, sampled mean of this run", "ns", Side.GCS)
+
+
+def _of_gcs() -> dict[str, Any]:
+    """The counters of the other end, as members of a class."""
+    out: dict[str, Any] = {"__annotations__": {}, "__module__": __name__}
+    for name, field in _Counters.model_fields.items():
+        extra: Any = field.json_schema_extra
+        if name != "loss_ratio":
+            out["__annotations__"][f"gcs_{name}"] = field.annotation
+            out[f"gcs_{name}"] = metric(str(field.description), extra["unit"], Side.GCS, zero=extra.get("zero", ""))
+    return out
+
+
+_DATA_PLANE = "G: the proxies' own counters over the run. Received = delivered + control + the six drops."
+if TYPE_CHECKING:
+
+    class DataPlane(_Counters):  # noqa: D101 - said below
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    DataPlane = type(_Counters)("DataPlane", (_Counters,), {"__doc__": _DATA_PLANE, **_of_gcs()})
 
 
 class LatencyJitter(Category):
