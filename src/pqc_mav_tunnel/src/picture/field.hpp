@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "net/counters.hpp"
 
@@ -45,6 +46,11 @@ struct Row {
     out.field.door = name;
     return out;
   }
+  [[nodiscard]] constexpr Row typed(std::string_view type) const {
+    auto out = *this;
+    out.field.type = type;
+    return out;
+  }
   [[nodiscard]] constexpr Row only(std::uint8_t in) const {
     auto out = *this;
     out.field.in = in;
@@ -65,36 +71,60 @@ Json json_of(const Value& value) {
 }
 
 template <typename Member>
-struct MemberOf;
-template <typename Of_, typename Value_>
-struct MemberOf<Value_ Of_::*> {
-  using Of = Of_;
-  using Value = Value_;
+struct OfMember;
+template <typename Of, typename Value>
+struct OfMember<Value Of::*> {
+  using Type = Of;
 };
+
+/// What a member is called in its structure.
+template <auto Member>
+consteval std::string_view name_of() {
+  constexpr std::string_view marker = "Member = ";
+  std::string_view name = __PRETTY_FUNCTION__;
+  name.remove_prefix(name.find(marker) + marker.size());
+  name = name.substr(0, name.find_first_of(";])"));
+  return name.substr(name.rfind(':') + 1);
+}
+static_assert(name_of<&LinkCounters::enc_tx_packets>() == "enc_tx_packets");
+
+/// What messages call a type. What is none of these has to be said.
+template <typename Value>
+consteval std::string_view type_of() {
+  if constexpr (std::is_same_v<Value, bool>) return "bool";
+  if constexpr (std::is_same_v<Value, std::uint8_t>) return "uint8";
+  if constexpr (std::is_same_v<Value, std::uint32_t>) return "uint32";
+  if constexpr (std::is_same_v<Value, Counter> || std::is_same_v<Value, std::uint64_t>) return "uint64";
+  if constexpr (std::is_same_v<Value, double>) return "float32";
+  if constexpr (std::is_convertible_v<Value, std::string_view>) return "string";
+  if constexpr (std::is_same_v<Value, std::vector<std::string>>) return "string[]";
+  if constexpr (std::is_same_v<Value, std::vector<std::uint64_t>>) return "uint64[]";
+  return "";
+}
 
 /// The row of what `At` finds in an `Of`.
 template <typename Of, auto At>
-constexpr Row<Of> figure(std::string_view name, std::string_view type, std::string_view text) {
-  Row<Of> out{{name, type, text}, [](const Of& of) { return json_of(At(of)); }};
-  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(At(std::declval<Of&>()))>, Counter>) {
+constexpr Row<Of> figure(std::string_view name, std::string_view text) {
+  using Value = std::remove_cvref_t<decltype(At(std::declval<Of&>()))>;
+  Row<Of> out{{name, type_of<Value>(), text}, [](const Of& of) { return json_of(At(of)); }};
+  if constexpr (std::is_same_v<Value, Counter>) {
     out.count = [](const Of& of) { return At(of).get(); };
     out.counter = [](Of& of) -> Counter& { return At(of); };
   }
   return out;
 }
 
-/// The row of a member.
+/// The row of a member, under its own name or another one.
 template <auto Member>
-constexpr auto row(std::string_view name, std::string_view type, std::string_view text) {
-  using Of = typename MemberOf<decltype(Member)>::Of;
-  return figure<Of, [](auto& of) -> auto& { return of.*Member; }>(name, type, text);
+constexpr auto row(std::string_view text, std::string_view name = name_of<Member>()) {
+  return figure<typename OfMember<decltype(Member)>::Type, [](auto& of) -> auto& { return of.*Member; }>(name, text);
 }
 
 /// The row of one place of an array member.
 template <auto Member, auto Place>
-constexpr auto row_in(std::string_view name, std::string_view type, std::string_view text) {
-  using Of = typename MemberOf<decltype(Member)>::Of;
-  return figure<Of, [](auto& of) -> auto& { return (of.*Member)[static_cast<std::size_t>(Place)]; }>(name, type, text);
+constexpr auto row_in(std::string_view name, std::string_view text) {
+  return figure<typename OfMember<decltype(Member)>::Type,
+                [](auto& of) -> auto& { return (of.*Member)[static_cast<std::size_t>(Place)]; }>(name, text);
 }
 
 /// The six reasons to drop a packet, wherever they are counted. What an end reports of itself has them in a group.
@@ -102,16 +132,15 @@ template <auto Drops>
 constexpr auto drop_rows() {
   using enum Drop;
   std::array out{
-      row_in<Drops, malformed>("drop_malformed", "uint64",
-                               "too short, of a wrong type or with ids of another suite [count]")
+      row_in<Drops, malformed>("drop_malformed", "too short, of a wrong type or with ids of another suite [count]")
           .warns(3, "malformed packets"),
-      row_in<Drops, unknown>("drop_unknown", "uint64", "no live session of that id and epoch [count]"),
-      row_in<Drops, seq_old>("drop_seq_old", "uint64", "below the replay window [count]"),
-      row_in<Drops, replay>("drop_replay", "uint64", "inside the replay window and seen before [count]")
+      row_in<Drops, unknown>("drop_unknown", "no live session of that id and epoch [count]"),
+      row_in<Drops, seq_old>("drop_seq_old", "below the replay window [count]"),
+      row_in<Drops, replay>("drop_replay", "inside the replay window and seen before [count]")
           .warns(2, "replayed packets"),
-      row_in<Drops, auth_fail>("drop_auth_fail", "uint64", "the tag did not verify [count]")
+      row_in<Drops, auth_fail>("drop_auth_fail", "the tag did not verify [count]")
           .warns(1, "packets that failed authentication"),
-      row_in<Drops, decrypt_fail>("drop_decrypt_fail", "uint64",
+      row_in<Drops, decrypt_fail>("drop_decrypt_fail",
                                   "verified, but the content was unusable or the crypto library failed [count]")
           .warns(4, "packets with unusable content"),
   };

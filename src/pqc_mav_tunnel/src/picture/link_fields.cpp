@@ -11,82 +11,76 @@ constexpr auto kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 using A = LinkStatus;
 constexpr std::array kStatus{
-    row<&A::drone_id>("drone_id", "string",
-                      "the drone this tunnel belongs to: 1-32 characters of a-z, 0-9, \"_\", \"-\""),
-    figure<A, [](const A& a) { return to_string(a.state); }>("state_name", "string", "the state in a word")
+    row<&A::drone_id>("the drone this tunnel belongs to: 1-32 characters of a-z, 0-9, \"_\", \"-\""),
+    figure<A, [](const A& a) { return to_string(a.state); }>("state_name", "the state in a word")
         .at_door("state")
         .only(kNoMessage),
-    figure<A, [](const A& a) { return static_cast<unsigned>(a.state); }>(
-        "state", "uint8", "0 DOWN, 1 HANDSHAKING, 2 UP, 3 DEGRADED, 4 REKEYING")
+    figure<A, [](const A& a) { return static_cast<std::uint8_t>(a.state); }>(
+        "state", "0 DOWN, 1 HANDSHAKING, 2 UP, 3 DEGRADED, 4 REKEYING")
         .only(kNotInDoor),
-    figure<A, [](const A& a) { return a.drone_side ? "drone" : "gcs"; }>("role", "string",
+    figure<A, [](const A& a) { return a.drone_side ? "drone" : "gcs"; }>("role",
                                                                          "which end this is: \"drone\" or \"gcs\"")
         .only(kNotInDoor),
-    row<&A::suite>("suite", "string", "suite in use, e.g. \"cs-mlkem768-aesgcm-mldsa65\"; \"\" without a session"),
-    row<&A::epoch>("epoch", "uint8", "rekeys since the session's first handshake (0-255)"),
-    row<&A::session_id>("session_id", "string",
-                        "public identifier of the session, 16 hexadecimal digits; \"\" without a session"),
-    row<&A::key_age_s>("key_age_s", "float32", "age of the keys in use [s]; 0 without a session"),
-    row<&A::silence_s>("silence_s", "float32", "time since the last authenticated packet from the peer [s]"),
-    row<&A::peer>("peer", "string",
-                  "address of the other end of the encrypted link, \"host:port\"; \"\" while unknown"),
-    row<&A::plain_local>("plain_local", "string", "local plaintext socket, \"host:port\""),
-    row<&A::plain_peer>("plain_peer", "string", "where plaintext is delivered to, \"host:port\"; \"\" while unknown"),
-    row<&A::last_error>("last_error", "string", "the last failure as one sentence; \"\" when there was none"),
-    row<&A::hybrid>("hybrid", "bool", "true: X25519 combined with the post-quantum key exchange"),
-    row<&A::drone_signed>("drone_signed", "bool", "true: the drone signed its part of the handshake"),
-    row<&A::compact>("compact", "bool", "true: both ends may send compact headers").only(kNoMessage),
-    row<&A::ratchets>("ratchets", "uint8", "ratchets since the last full handshake (0-8)"),
+    row<&A::suite>("suite in use, e.g. \"cs-mlkem768-aesgcm-mldsa65\"; \"\" without a session"),
+    row<&A::epoch>("rekeys since the session's first handshake (0-255)"),
+    row<&A::session_id>("public identifier of the session, 16 hexadecimal digits; \"\" without a session"),
+    row<&A::key_age_s>("age of the keys in use [s]; 0 without a session"),
+    row<&A::silence_s>("time since the last authenticated packet from the peer [s]"),
+    row<&A::peer>("address of the other end of the encrypted link, \"host:port\"; \"\" while unknown"),
+    row<&A::plain_local>("local plaintext socket, \"host:port\""),
+    row<&A::plain_peer>("where plaintext is delivered to, \"host:port\"; \"\" while unknown"),
+    row<&A::last_error>("the last failure as one sentence; \"\" when there was none"),
+    row<&A::hybrid>("true: X25519 combined with the post-quantum key exchange"),
+    row<&A::drone_signed>("true: the drone signed its part of the handshake"),
+    row<&A::compact>("true: both ends may send compact headers").only(kNoMessage),
+    row<&A::ratchets>("ratchets since the last full handshake (0-8)"),
     row<&A::ratchet_for_s>(
-        "ratchet_for_s", "float32",
         "for how long ratchets may still renew the keys [s]; 0 = not now, only a full handshake may"),
-    row<&A::key_old>("key_old", "bool", "true: the last full handshake is longer ago than key_limit_s"),
-    row<&A::shape_kbit>("shape_kbit", "uint32",
-                        "rate to which what leaves this end is shaped now [kbit/s]; 0 = not shaped"),
-    row<&A::station>("station", "string", "gcs_id of the one that the drone hears; on a gcs its own"),
-    row<&A::role>("station_role", "string", "what that station is for the drone: \"active\", or \"standby\""),
-    row<&A::term>("term", "uint32",
-                  "rises by 1 with each change of station; of two that both say to be active the higher one is right"),
+    row<&A::key_old>("true: the last full handshake is longer ago than key_limit_s"),
+    row<&A::shape_kbit>("rate to which what leaves this end is shaped now [kbit/s]; 0 = not shaped"),
+    row<&A::station>("gcs_id of the one that the drone hears; on a gcs its own"),
+    row<&A::role>("what that station is for the drone: \"active\", or \"standby\"", "station_role"),
+    row<&A::term>("rises by 1 with each change of station; of two that both say to be active the higher one is right"),
     figure<A,
            [](const A& a) {
              Json out = Json::array();
              for (const auto& each : a.stations) out.push_back(each.gcs_id + " " + each.role + " " + each.address);
              return out;
-           }>("stations", "string[]",
-              "on the drone, in the order of its `peer`: \"<gcs_id> <active, standby or none> <host:port>\""),
-    row<&A::handshakes_ok>("handshakes_ok", "uint32", "first handshakes completed since start [count]"),
-    row<&A::handshakes_failed>("handshakes_failed", "uint32", "handshakes failed since start, rekeys included [count]"),
-    row<&A::rekeys_ok>("rekeys_ok", "uint32", "rekeys completed since start, ratchets included [count]"),
+           }>("stations",
+              "on the drone, in the order of its `peer`: \"<gcs_id> <active, standby or none> <host:port>\"")
+        .typed("string[]"),
+    row<&A::handshakes_ok>("first handshakes completed since start [count]"),
+    row<&A::handshakes_failed>("handshakes failed since start, rekeys included [count]"),
+    row<&A::rekeys_ok>("rekeys completed since start, ratchets included [count]"),
     row<&A::blacklisted_suites>(
-        "blacklisted_suites", "string[]",
         "suites whose handshake failed recently, which automatic choices avoid; always empty on a gcs"),
-    row<&A::pinned_suite>("pinned_suite", "string",
-                          "on the drone: the suite that an operator asked for and that its policy keeps; \"\" = none"),
-    row<&A::pin_for_s>("pin_for_s", "float32", "for how long yet [s]"),
+    row<&A::pinned_suite>("on the drone: the suite that an operator asked for and that its policy keeps; \"\" = none"),
+    row<&A::pin_for_s>("for how long yet [s]"),
 };
 
 template <auto Member>
-constexpr auto by_class(std::string_view name, std::string_view type, std::string_view text) {
+constexpr auto by_class(std::string_view name, std::string_view text) {
   return figure<LinkStats, [](const LinkStats& stats) {
     Json out = Json::array();
     for (const auto& each : stats.shaping) out.push_back(each.*Member);
     return out;
-  }>(name, type, text);
+  }>(name, text);
 }
 
-constexpr std::array kStatsHead{row<&LinkStats::drone_id>("drone_id", "string", "the drone this tunnel belongs to")};
+constexpr std::array kStatsHead{row<&LinkStats::drone_id>("the drone this tunnel belongs to")};
 constexpr std::array kStats{
-    row<&LinkStats::window_depth>("window_depth", "uint64[13]",
-                                  "opened behind the newest, by places: 1, 2-3, 4-7 and so on to 4096-8191 [count]"),
-    by_class<&ShapeCount::taken>("shape_taken", "uint64[5]",
-                                 "datagrams that came, with those of the tunnel itself [count]"),
-    by_class<&ShapeCount::sent>("shape_sent", "uint64[5]", "datagrams that left [count]"),
-    by_class<&ShapeCount::replaced>("shape_replaced", "uint64[5]",
-                                    "gave way to a newer value of the same stream [count]"),
-    by_class<&ShapeCount::dropped>(
-        "shape_dropped", "uint64[5]",
-        "dropped because the queue was full, they were too old or the session ended [count]"),
-    by_class<&ShapeCount::oldest_ms>("shape_oldest_ms", "uint32[5]", "how long the oldest one has been waiting [ms]"),
+    row<&LinkStats::window_depth>("opened behind the newest, by places: 1, 2-3, 4-7 and so on to 4096-8191 [count]")
+        .typed("uint64[13]"),
+    by_class<&ShapeCount::taken>("shape_taken", "datagrams that came, with those of the tunnel itself [count]")
+        .typed("uint64[5]"),
+    by_class<&ShapeCount::sent>("shape_sent", "datagrams that left [count]").typed("uint64[5]"),
+    by_class<&ShapeCount::replaced>("shape_replaced", "gave way to a newer value of the same stream [count]")
+        .typed("uint64[5]"),
+    by_class<&ShapeCount::dropped>("shape_dropped",
+                                   "dropped because the queue was full, they were too old or the session ended [count]")
+        .typed("uint64[5]"),
+    by_class<&ShapeCount::oldest_ms>("shape_oldest_ms", "how long the oldest one has been waiting [ms]")
+        .typed("uint32[5]"),
     figure<LinkStats,
            [](const LinkStats& stats) {
              Json out = Json::array();
@@ -99,27 +93,24 @@ constexpr std::array kStats{
                out.push_back(std::move(each));
              }
              return out;
-           }>("endpoints", "object[]", "places of plaintext: name, state, good, text, and their counters")
+           }>("endpoints", "places of plaintext: name, state, good, text, and their counters")
+        .typed("object[]")
         .only(kNoMessage),
-    row<&LinkStats::seal_ns_avg>("seal_mean_ns", "float32", "time to encrypt one packet, sampled mean [ns]"),
-    row<&LinkStats::open_ns_avg>("open_mean_ns", "float32", "time to decrypt one packet, sampled mean [ns]"),
+    row<&LinkStats::seal_ns_avg>("time to encrypt one packet, sampled mean [ns]", "seal_mean_ns"),
+    row<&LinkStats::open_ns_avg>("time to decrypt one packet, sampled mean [ns]", "open_mean_ns"),
 };
 
 constexpr std::array kRates{
-    row<&LinkRates::tx_packets_per_s>("tx_packets_per_s", "float32",
-                                      "encrypted datagrams sent during the last second [1/s]"),
-    row<&LinkRates::tx_bytes_per_s>("tx_bytes_per_s", "float32", "encrypted bytes sent during the last second [B/s]"),
-    row<&LinkRates::rx_packets_per_s>("rx_packets_per_s", "float32",
-                                      "encrypted datagrams received during the last second [1/s]"),
-    row<&LinkRates::rx_bytes_per_s>("rx_bytes_per_s", "float32",
-                                    "encrypted bytes received during the last second [B/s]"),
+    row<&LinkRates::tx_packets_per_s>("encrypted datagrams sent during the last second [1/s]"),
+    row<&LinkRates::tx_bytes_per_s>("encrypted bytes sent during the last second [B/s]"),
+    row<&LinkRates::rx_packets_per_s>("encrypted datagrams received during the last second [1/s]"),
+    row<&LinkRates::rx_bytes_per_s>("encrypted bytes received during the last second [B/s]"),
 };
 
 /// In a wider unit than the report's.
 template <auto Member, int Divisor>
 constexpr auto scaled(std::string_view name, std::string_view text) {
-  return figure<LinkReport, [](const LinkReport& report) { return report.*Member / double{Divisor}; }>(name, "float32",
-                                                                                                       text);
+  return figure<LinkReport, [](const LinkReport& report) { return report.*Member / double{Divisor}; }>(name, text);
 }
 
 using R = LinkReport;
@@ -132,7 +123,7 @@ constexpr auto kReport = [] {
           scaled<&R::longest_silence_us, 1000>("longest_silence_ms", "longest time between two packets [ms]"),
           scaled<&R::jitter_us, 1000>("jitter_ms", "mean deviation of the time between two packets [ms]"),
           scaled<&R::loss_ppm, 1'000'000>("loss", "packets missing in the sequence as a fraction of those sent (0-1)"),
-          row<&R::blackouts>("blackouts", "uint32", "silences in the window long enough to count as an outage [count]"),
+          row<&R::blackouts>("silences in the window long enough to count as an outage [count]"),
       },
       drop_rows<&R::drops>());
   constexpr std::array<std::string_view, kDropKinds> groups{"drops.malformed", "drops.unknown",   "drops.seq_old",
@@ -143,12 +134,12 @@ constexpr auto kReport = [] {
 
 template <auto Member>
 constexpr auto perhaps(std::string_view name, std::string_view text) {
-  return figure<LinkQualityView, [](const LinkQualityView& link) { return (link.*Member).value_or(kUnknown); }>(
-      name, "float32", text);
+  return figure<LinkQualityView, [](const LinkQualityView& link) { return (link.*Member).value_or(kUnknown); }>(name,
+                                                                                                                text);
 }
 
 constexpr std::array kLink{
-    row<&LinkQualityView::drone_id>("drone_id", "string", "the drone this link belongs to").only(kNotInDoor),
+    row<&LinkQualityView::drone_id>("the drone this link belongs to").only(kNotInDoor),
     perhaps<&LinkQualityView::rtt_ms>("rtt_ms", "newest round-trip time of a probe [ms]"),
     perhaps<&LinkQualityView::rtt_min_ms>("rtt_min_ms", "smallest round-trip time of a probe in this session [ms]"),
     perhaps<&LinkQualityView::clock_offset_ms>("clock_offset_ms",
@@ -157,20 +148,19 @@ constexpr std::array kLink{
 
 constexpr std::array kSide{
     figure<LinkSide, [](const LinkSide& side) { return side.of_peer ? "peer" : "local"; }>(
-        "side", "string", "\"local\": what this end receives; \"peer\": what the other end reported in-band"),
+        "side", "\"local\": what this end receives; \"peer\": what the other end reported in-band"),
     figure<LinkSide, [](const LinkSide& side) { return side.of_peer ? side.link->peer_age_s : 0.0; }>(
-        "age_s", "float32", "age of these figures when published [s]; 0 for side \"local\""),
+        "age_s", "age of these figures when published [s]; 0 for side \"local\""),
 };
 
 constexpr std::array kServer{
     figure<ServerRest, [](const ServerRest& rest) { return rest.refused.network; }>(
-        "refused_network", "string",
+        "refused_network",
         "network with the largest share of what was refused in the last second or two; empty = none stands out"),
     figure<ServerRest, [](const ServerRest& rest) { return rest.refused.share; }>(
-        "refused_share", "float32", "that share, at least [fraction]; a stranger's address may be forged"),
-    row<&ServerRest::drone_ids>("drone_ids", "string[]", "the drones of this process"),
-    row<&ServerRest::opened>("opened", "uint64[]",
-                             "of each of them: packets that verified, delivered + control [count]"),
+        "refused_share", "that share, at least [fraction]; a stranger's address may be forged"),
+    row<&ServerRest::drone_ids>("the drones of this process"),
+    row<&ServerRest::opened>("of each of them: packets that verified, delivered + control [count]"),
 };
 
 }  // namespace
