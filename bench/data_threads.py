@@ -31,7 +31,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "chaos"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import loopback
 import pqc_mav_tunnel
 import rig
 from borrowed import thread_times, udp_sockets, waiting_bytes
@@ -39,6 +38,7 @@ from children import Child
 from priority import prefer
 
 from pqc_mav_bench.analysis.intervals import clustered_interval
+from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -94,14 +94,14 @@ class Fleet:
         for number in range(processes):
             own = self.names[number::processes]
             gcs = self._child(stack, self.gcs)
-            config = loopback.gcs_config(
+            config = two_ends.gcs_config(
                 keys, {name: grounds[name] for name in own}, max_handshakes=64, data_threads=threads, **more
             )
             (ports,) = gcs.ask("start", configs=[config])
             self.to_vehicle |= ports["plain"]
             # Without runs: a fleet's packets come one by one, from many.
             for i, name in enumerate(own):
-                configs[i % HOSTS].append(loopback.drone_config(keys, name, ports, gso=False, **more))
+                configs[i % HOSTS].append(two_ends.drone_config(keys, name, ports["data"], gso=False, **more))
         for each in configs:
             host = self._child(stack, self.hosts)
             for own in host.ask("start", CONNECT_S, configs=each):

@@ -17,7 +17,6 @@ import json
 import os
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,8 +33,9 @@ import footprint_parts
 import rig
 
 from pqc_mav_bench.json_text import as_lines
-from pqc_mav_common import packed
+from pqc_mav_common import packed, two_ends
 from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.child import Program
 from pqc_mav_common.free_ports import free_ports, held_domain
 from pqc_mav_common.process_figures import cpu_seconds, held_among_kib, memory_kib, pss_kib, threads_of
 
@@ -64,42 +64,27 @@ def drone_side(folder: Path, options: Mapping[str, str], launch: bool = False) -
     if options.get("mavlink") == "mavros":
         first, mavros = fcu, {"fcu_url": f"udp://{fcu}@", "gcs_url": f"udp://{own}@{plain}"}
     pqc_mav_tunnel.init_keys(str(folder), [DRONE], ["mldsa65"])
-    common = {"bind": rig.HOST, "data_port": _port(data)}
-    gcs = {
-        **common, "role": "gcs", "keys": f"{folder}/gcs", "drones": [DRONE],
-        "drone": {DRONE: {"plain_peer": ground}},
-    }  # fmt: skip
-    drone = {
-        **common, "keys": f"{folder}/drones/{DRONE}", "drone_id": DRONE, "peer": rig.HOST,
-        "local_data_port": _port(local), "plain_bind": plain,
-    }  # fmt: skip
-    (folder / "gcs.yaml").write_text(json.dumps(gcs))  # JSON is YAML
-    document = {"/**": {"pqc_proxy": {"ros__parameters": drone}}}
-    (folder / "drone.yaml").write_text(json.dumps(document))
+    gcs = two_ends.gcs_config(folder, {DRONE: _port(ground)}, data_port=_port(data))
+    drone = two_ends.drone_config(folder, DRONE, _port(data), local_data_port=_port(local), plain_bind=plain)
+    two_ends.write(folder / "gcs.yaml", gcs)
+    two_ends.write(folder / "drone.yaml", {"/**": {"pqc_proxy": {"ros__parameters": drone}}})
     given = {"config": str(folder / "drone.yaml"), "tap": tap, **mavros, **options}
     forwarder = ["--plain", front, "--plain-peer", vehicle, "--air", air, "--air-peer", first]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    processes: list[subprocess.Popen[str]] = []
+    programs: list[Program] = []
     with held_domain() as domain:
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         try:
             # The daemon of the ground has no Python, whose pages the drone's processes would seem to share.
-            processes.append(subprocess.Popen([rig.tool("pqcmav-tunneld"), str(folder / "gcs.yaml")], **quiet))
-            processes.append(subprocess.Popen([rig.tool("plain_forwarder"), *forwarder], **quiet))
-            up = subprocess.Popen(
-                _command(given, launch),
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True,
-            )  # fmt: skip
-            processes.append(up)
-            rig.wait_for_line(up, "-> UP", up.stdout, 60)
-            sink = subprocess.Popen(["cat"], stdin=up.stdout, **quiet)  # what else it says must not fill the pipe
-            processes.append(sink)
+            programs.append(Program("gcs", [rig.tool("pqcmav-tunneld"), str(folder / "gcs.yaml")]))
+            programs.append(rig.started([rig.tool("plain_forwarder"), *forwarder], "ready"))
+            up = rig.started(_command(given, launch), "-> UP", 60, env=environment, start_new_session=True)
+            programs.append(up)
             simulated = ["--connect", front, "--bind", vehicle, "--rate", str(RATE), "--profile", "hover"]
-            processes.append(subprocess.Popen(["pqcmav-sim-vehicle", *simulated], **quiet))
+            programs.append(Program("vehicle", ["pqcmav-sim-vehicle", *simulated]))
             time.sleep(SETTLE_S)
-            yield Side({"ros2 launch" if launch else "supervisor": up.pid, **_children(up.pid)}, processes[1].pid)
+            yield Side({"ros2 launch" if launch else "supervisor": up.pid, **_children(up.pid)}, programs[1].pid)
         finally:
-            rig.stop(processes)
+            rig.stop(programs)
 
 
 def _command(given: Mapping[str, str], launch: bool) -> list[str]:

@@ -30,6 +30,7 @@ import report
 import rig
 
 from pqc_mav_bench.json_text import as_lines
+from pqc_mav_common import two_ends
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_port
 
@@ -57,22 +58,12 @@ class Tunnel:
     def __init__(self, folder: str) -> None:
         pqc_mav_tunnel.init_keys(folder, ["bench"])
         self.ground = free_port()
-        self.gcs = pqc_mav_tunnel.Engine(
-            {
-                "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"], "bind": rig.HOST,
-                "data_port": 0, "handshakes_per_drone_s": 100.0, "control_socket": "off",
-                "drone": {"bench": {"plain_peer": f"{rig.HOST}:{self.ground}"}},
-            }
-        )  # fmt: skip
+        more = {"control_socket": "off", "handshakes_per_drone_s": 100.0}
+        self.gcs = pqc_mav_tunnel.Engine(two_ends.gcs_config(folder, {"bench": self.ground}, **more))
         self.gcs.start()
-        ports = self.gcs.ports()
-        self.drone = pqc_mav_tunnel.Engine(
-            {
-                "role": "drone", "keys": f"{folder}/drones/bench", "drone_id": "bench", "peer": rig.HOST, "suite": BASE,
-                "data_port": ports["data"], "local_data_port": 0,
-                "plain_bind": f"{rig.HOST}:0", "control_socket": "off",
-            }
-        )  # fmt: skip
+        data = self.gcs.ports()["data"]
+        config = two_ends.drone_config(folder, "bench", data, suite=BASE, control_socket="off")
+        self.drone = pqc_mav_tunnel.Engine(config)
         self.drone.start()
         deadline = time.monotonic() + 10
         while any(e.status()[0]["state"] != "UP" for e in (self.drone, self.gcs)):

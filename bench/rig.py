@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import os
 import platform
-import select
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -22,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_bench.source import source
+from pqc_mav_common import two_ends
 from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.child import Program, ProgramError, end
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.host_info import host_info
 
@@ -40,7 +40,7 @@ class Pair:
     name: str
     entry: str
     exit: str
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    processes: list[Program] = field(default_factory=list)
     #: What udp_load is told besides, such as the namespaces that the two ends of the load are in.
     where: list[str] = field(default_factory=list)
 
@@ -87,34 +87,21 @@ def run_json(name: str, *arguments: object, timeout: float = 300) -> dict[str, A
     return json.loads(result.stdout)
 
 
-def wait_for_line(process: subprocess.Popen[str], text: str, stream: Any, deadline_s: float = 20) -> None:
-    """Reads the process's stream until a line contains the text."""
-    end = time.monotonic() + deadline_s
-    seen: list[str] = []
-    while time.monotonic() < end:
-        if not select.select([stream], [], [], 0.2)[0]:
-            if process.poll() is not None:
-                break
-            continue
-        line = stream.readline()
-        if not line:
-            break
-        seen.append(line)
-        if text in line:
-            return
-    raise SystemExit(f"bench: waited in vain for '{text}': {''.join(seen).strip()}")
+def started(command: Sequence[str], ready: str, limit_s: float = 20, **options: Any) -> Program:
+    """A program that has said that it is ready."""
+    program = Program(Path(command[0]).name, command, limit_s=limit_s, **options)
+    try:
+        program.wait_for(ready)
+    except ProgramError as error:
+        program.kill()
+        raise SystemExit(f"bench: {error}") from None
+    return program
 
 
-def stop(processes: list[subprocess.Popen[str]]) -> None:
-    """Ends the processes, by force after 5 s."""
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+def stop(programs: Sequence[Program]) -> None:
+    """Ends the programs, by force after a while."""
+    for program in programs:
+        end(program.process)
 
 
 @contextmanager
@@ -133,9 +120,7 @@ def forwarder_pair(gso: str = "", busy_poll_us: int = 0) -> Iterator[Pair]:
     try:
         for plain, plain_peer, air, air_peer in commands:
             ends = ["--plain", plain, "--plain-peer", plain_peer, "--air", air, "--air-peer", air_peer]
-            process = subprocess.Popen([tool("plain_forwarder"), *ends, *extra], stdout=subprocess.PIPE, text=True)
-            pair.processes.append(process)
-            wait_for_line(process, "ready", process.stdout)
+            pair.processes.append(started([tool("plain_forwarder"), *ends, *extra], "ready"))
         yield pair
     finally:
         stop(pair.processes)
@@ -148,24 +133,17 @@ def tunnel_pair(suite: str = "cs-mlkem768-aesgcm-mldsa65", gso: bool = True, bus
 
     entry, out, drone_data, gcs_data = free_ports(4)
     pair = Pair(f"tunnel {suite}{'+gso' if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
-    common = {"gso": gso, "busy_poll_us": busy_poll_us, "bind": HOST, "data_port": gcs_data}
+    common = {"gso": gso, "busy_poll_us": busy_poll_us}
     with tempfile.TemporaryDirectory(prefix="pqcmav-bench-") as folder:
         pqc_mav_tunnel.init_keys(folder, ["bench"], [pqc_mav_tunnel.find_suite(suite).sig_token, "mldsa65"])
-        gcs = {
-            "role": "gcs", "keys": f"{folder}/gcs", "drones": ["bench"],
-            "drone": {"bench": {"plain_peer": pair.exit}},
-        }  # fmt: skip
-        drone = {
-            "role": "drone", "keys": f"{folder}/drones/bench", "drone_id": "bench", "peer": HOST, "suite": suite,
-            "local_data_port": drone_data, "plain_bind": pair.entry,
-        }  # fmt: skip
+        gcs = two_ends.gcs_config(folder, {"bench": out}, data_port=gcs_data)
+        drone = two_ends.drone_config(
+            folder, "bench", gcs_data, suite=suite, local_data_port=drone_data, plain_bind=pair.entry
+        )
         try:
             for name, config, ready in (("gcs", gcs, "encrypted UDP port"), ("drone", drone, "-> UP")):
-                path = Path(folder, f"{name}.yaml")
-                path.write_text(json.dumps(common | config))  # JSON is YAML
-                process = subprocess.Popen([tool("pqcmav-tunneld"), str(path)], stderr=subprocess.PIPE, text=True)
-                pair.processes.append(process)
-                wait_for_line(process, ready, process.stderr)
+                path = two_ends.write(Path(folder, f"{name}.yaml"), config | common)
+                pair.processes.append(started([tool("pqcmav-tunneld"), str(path)], ready))
             yield pair
         finally:
             stop(pair.processes)

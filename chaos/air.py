@@ -12,110 +12,41 @@ The namespaces have no names and live as long as this process: nothing can be le
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Sequence
-from typing import Any
 
-from children import spawn
-
+from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.netns import Namespace
-from pqc_mav_sim.impairment.tap import open_tap
+from pqc_mav_sim.impairment.process import LinkProcess, batch, refusal
+from pqc_mav_sim.impairment.process import NetworkError as AirError
+
+__all__ = ["A_TO_B", "B_TO_A", "Air", "AirError", "Namespace", "ip_batch", "need_root", "refused"]
 
 GCS, DRONE, DRONE_MOVED, STRANGER = "10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.66"
 STRANGER_MORE = [f"10.77.1.{i}" for i in range(1, 65)]
 PREFIX = 16
 MACS = {GCS: "02:00:00:00:00:01", DRONE: "02:00:00:00:00:02", STRANGER: "02:00:00:00:00:66"}
-A_TO_B, B_TO_A = "a_to_b", "b_to_a"
-BOTH = (A_TO_B, B_TO_A)
 _ETH_P_ALL = 3
 _SO_RCVBUFFORCE = 33
 
 
-class AirError(RuntimeError):
-    """The network could not be made; the text says what to do."""
-
-
 def need_root() -> str:
     """Return why this machine cannot run the laboratory, in one line; empty when it can."""
-    if os.geteuid() != 0:
-        return "needs root for network namespaces and TAP devices: run it as root or with sudo"
-    try:
-        Namespace().close()
-    except OSError as error:
-        return f"needs network namespaces: {error}"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "needs /dev/net/tun"
-    for tool in ("ip", "bridge"):
-        if subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, check=False).returncode != 0:
-            return f"needs the program '{tool}': apt-get install iproute2"
-    return ""
+    return refusal({"ip": "iproute2", "bridge": "iproute2"})
+
+
+def refused(command: str) -> bool:
+    """Whether this machine cannot run it; says so."""
+    if reason := need_root():
+        print(f"{command}: this {reason}.")
+    return bool(reason)
 
 
 def ip_batch(space: Namespace, lines: Sequence[str], tool: str = "ip") -> None:
     """Run `ip` (or `bridge`) commands inside; raises AirError with the tool's own message."""
-
-    def run() -> subprocess.CompletedProcess[str]:
-        text = "\n".join(lines) + "\n"
-        return subprocess.run([tool, "-batch", "-"], input=text, capture_output=True, text=True, check=False)
-
-    result = space.call(run)
-    if result.returncode != 0:
-        raise AirError(f"{tool}: {result.stderr.strip()}")
-
-
-class Link:
-    """Two TAP devices and `pqc_mav_sim.impairment` between them."""
-
-    def __init__(self, drone: Namespace, hub: Namespace, seed: int, nat: bool) -> None:
-        taps = [drone.call(lambda: open_tap("air0")), hub.call(lambda: open_tap("air1"))]
-        try:
-            command = [sys.executable, "-m", "pqc_mav_sim.impairment", *map(str, taps), "--seed", str(seed)]
-            self._process = spawn(
-                command + (["--nat"] if nat else []), pass_fds=taps, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        finally:
-            for tap in taps:
-                os.close(tap)
-
-    def _tell(self, **command: Any) -> Any:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(command).encode() + b"\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        answer = json.loads(line) if line else {"ok": False, "error": "the process ended"}
-        if not answer["ok"]:
-            raise AirError(f"link: {answer['error']}")
-        return answer["counters"]
-
-    def impair(self, settings: dict[str, Any], directions: Sequence[str] = BOTH) -> None:
-        """Change settings from now on."""
-        self._tell(impair=settings, directions=list(directions))
-
-    def counters(self) -> dict[str, Any]:
-        """Frames entered, lost by reason and doubled, by kind, per direction."""
-        return dict(self._tell(counters=True))
-
-    def rebind(self) -> None:
-        """Make the NAT forget."""
-        self._tell(rebind=True)
-
-    def close(self) -> None:
-        """End it; the TAP devices go with it."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+    batch(space.call, lines, tool)
 
 
 class Air:
@@ -123,12 +54,14 @@ class Air:
 
     def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False) -> None:
         self._spaces: dict[str, Namespace] = {}
-        self.joint: Link | None = None
+        self._stack = contextlib.ExitStack()
         self._addresses = (DRONE, DRONE_MOVED)  # the drone's, and the one it moves to
         try:
             for name in ("drone", "hub", "gcs", "stranger"):
                 self._spaces[name] = Namespace()
-            self.joint = Link(self["drone"], self["hub"], seed, nat)
+                self._stack.callback(self._spaces[name].close)
+            self.joint = LinkProcess((self["drone"], "air0"), (self["hub"], "air1"), seed=seed, nat=nat)
+            self._stack.callback(self.joint.close)
             self._configure(mtu)
         except BaseException:
             self.close()
@@ -210,12 +143,7 @@ class Air:
 
     def close(self) -> None:
         """Give everything back."""
-        if self.joint is not None:
-            self.joint.close()
-            self.joint = None
-        for space in self._spaces.values():
-            space.close()
-        self._spaces.clear()
+        self._stack.close()
 
     def __enter__(self) -> Air:
         return self

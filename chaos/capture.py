@@ -109,7 +109,6 @@ def record(tool: tuple[str, ...], seed: int) -> list[list[Any]]:
     """One capture: calm, attack, calm, attack, calm."""
     attacks: list[tuple[float, float]] = []
     with air.Air(seed=seed) as network:
-        assert network.joint is not None
         network.joint.impair({"rate_bit_s": BIT_S, "queue_bytes": QUEUE_BYTES})
         ears = network["gcs"].call(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
         ears.bind(("eth0", 0))

@@ -15,7 +15,6 @@ import itertools
 import math
 import select
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,13 +23,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import loopback
 import overtaking
-import pqc_mav_tunnel
 import tables
 from children import ChildError
 from ends import DRONE_ID, End
+from pair import temporary_keys
+from traffic import application_socket
 
+from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 
 UP_LIMIT_S = 2.0  # after the start of the drone's process, or after the restart of the gcs; without an attack about 1
@@ -138,17 +138,14 @@ def mirrored(watch_s: float = overtaking.WATCH_S, seed: int = 1) -> Contact:
 
 def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
-        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
-        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        ground.bind((loopback.HOST, 0))
-        grounds = {DRONE_ID: ground.getsockname()[1]}
-        gcs = End(loopback.gcs_config(folder, grounds))
+        folder = stack.enter_context(temporary_keys())
+        grounds = {DRONE_ID: stack.enter_context(application_socket()).getsockname()[1]}
+        gcs = End(two_ends.gcs_config(folder, grounds))
         stack.callback(lambda: gcs.close())
         port = gcs.child.ask("ports")["data"]
         relay = overtaking.Relay(port, seed)
         stack.callback(relay.close)
-        config = loopback.drone_config(folder, DRONE_ID, {"data": relay.port}, state_dir=f"{folder}/state")
+        config = two_ends.drone_config(folder, DRONE_ID, relay.port, state_dir=f"{folder}/state")
         played: list[bytes] = []
         for number in range(count + 1):
             relay.handshake.clear()
@@ -164,7 +161,7 @@ def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
         if alone_s:
             drone.kill()
         gcs.kill()
-        gcs = End(loopback.gcs_config(folder, grounds, data_port=port))
+        gcs = End(two_ends.gcs_config(folder, grounds, data_port=port))
         back = time.monotonic()
         if alone_s:
             return Contact(
@@ -179,9 +176,8 @@ def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
 
 def _drawn(datagram: bytes, port: int, watch_s: float) -> int:
     """How many datagrams one copy of this draws."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as victim:
-        victim.bind((loopback.HOST, 0))
-        victim.sendto(datagram, (loopback.HOST, port))
+    with application_socket() as victim:
+        victim.sendto(datagram, (two_ends.HOST, port))
         count, deadline = 0, time.monotonic() + watch_s
         while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
             victim.recv(65_536)

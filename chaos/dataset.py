@@ -74,8 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Record what is missing; 0 when all is there, 1 when a part failed, 3 when this machine cannot."""
-    if reason := air.need_root():
-        print(f"dataset: this {reason}.")
+    if air.refused("dataset"):
         return 3
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,30 +8,27 @@ from typing import Any
 
 from children import Child
 
+from pqc_mav_common import two_ends
 from pqc_mav_common.process_figures import memory_kib
+from pqc_mav_common.two_ends import HOST
 
 DRONE_ID = "uav1"
 DEFAULT_SUITE = "cs-mlkem768-aesgcm-mldsa65"
 DATA_PORT, DRONE_DATA_PORT = 46011, 46012
 DRONE_PLAIN, GCS_PLAIN, GROUND = 14590, 14551, 14550
-HOST = "127.0.0.1"
 
 
 def gcs_config(keys: str) -> dict[str, Any]:
     """The gcs of the laboratory's network; ground software is on 127.0.0.1:14550 of its namespace."""
-    return {
-        "role": "gcs", "keys": f"{keys}/gcs", "drones": [DRONE_ID],
-        "data_port": DATA_PORT,
-        "drone": {DRONE_ID: {"plain_bind": f"{HOST}:{GCS_PLAIN}", "plain_peer": f"{HOST}:{GROUND}"}},
-    }  # fmt: skip
+    config = two_ends.gcs_config(keys, {DRONE_ID: GROUND}, bind="", data_port=DATA_PORT)
+    config["drone"][DRONE_ID]["plain_bind"] = f"{HOST}:{GCS_PLAIN}"
+    return config
 
 
 def drone_config(keys: str, gcs: str) -> dict[str, Any]:
     """The drone; the vehicle sends to 127.0.0.1:14590 of its namespace and gets its answers where it sends from."""
-    return {
-        "role": "drone", "keys": f"{keys}/drones/{DRONE_ID}", "drone_id": DRONE_ID, "peer": gcs,
-        "data_port": DATA_PORT, "local_data_port": DRONE_DATA_PORT, "plain_bind": f"{HOST}:{DRONE_PLAIN}",
-    }  # fmt: skip
+    own = {"bind": "", "local_data_port": DRONE_DATA_PORT, "plain_bind": f"{HOST}:{DRONE_PLAIN}"}
+    return two_ends.drone_config(keys, DRONE_ID, DATA_PORT, peer=gcs, **own)
 
 
 class End:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import os
 import random
 import signal
@@ -23,16 +22,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import loopback
 import pqc_mav_tunnel
 import psutil
 import tables
 from ends import DRONE_ID
 from tally import percentile
+from traffic import application_socket
 
 from pqc_mav_bringup.description import Process, Respawn
 from pqc_mav_bringup.prepare import prepare
 from pqc_mav_bringup.supervisor import Supervisor
+from pqc_mav_common import two_ends
 from pqc_mav_common.free_ports import free_ports
 
 FAILSAFE_S = 5.0  # FS_GCS_TIMEOUT
@@ -138,7 +138,7 @@ class Vehicle:
     @staticmethod
     def _send(source: socket.socket, payload: bytes, port: int) -> None:
         with contextlib.suppress(OSError):  # the proxy is dead for the moment
-            source.sendto(payload, (loopback.HOST, port))
+            source.sendto(payload, (two_ends.HOST, port))
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -157,13 +157,9 @@ def run(options: argparse.Namespace) -> int:
         except FailsafeError as error:
             print(f"failsafe: {error}")
             return 1
-    text = page(results, machine)
-    print("\n" + text)
-    if options.output:
-        tables.write_page(Path(options.output) / "failsafe.md", text)
-        runs = {end: [asdict(one) for one in each] for end, each in results.items()}
-        whole = {"machine": machine, "failsafe_s": FAILSAFE_S, "settings": SETTINGS, "runs": runs}
-        tables.write_json(Path(options.output) / "failsafe.json.gz", whole)
+    runs = {end: [asdict(one) for one in each] for end, each in results.items()}
+    whole = {"machine": machine, "failsafe_s": FAILSAFE_S, "settings": SETTINGS, "runs": runs}
+    tables.publish(options.output, "failsafe", page(results, machine), whole)
     return 1 if any(one.tripped for each in results.values() for one in each) else 0
 
 
@@ -172,20 +168,16 @@ def measure(end: str, runs: int, generator: random.Random, settings: dict[str, A
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-failsafe-")))
         pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
-        vehicle, ground = (stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2))
-        for each in (vehicle, ground):
-            each.bind((loopback.HOST, 0))
+        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
         data, own_data, drone_plain, gcs_plain = free_ports(4)
-        ports = {"data": data}
-        gcs = loopback.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
-        gcs["drone"][DRONE_ID]["plain_bind"] = f"{loopback.HOST}:{gcs_plain}"
-        drone = loopback.drone_config(
-            str(folder), DRONE_ID, ports, local_data_port=own_data, plain_bind=f"{loopback.HOST}:{drone_plain}"
+        gcs = two_ends.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
+        gcs["drone"][DRONE_ID]["plain_bind"] = f"{two_ends.HOST}:{gcs_plain}"
+        drone = two_ends.drone_config(
+            str(folder), DRONE_ID, data, local_data_port=own_data, plain_bind=f"{two_ends.HOST}:{drone_plain}"
         )
         processes = []
         for name, config in (("gcs", gcs), ("drone", drone | settings)):
-            (folder / f"{name}.yaml").write_text(json.dumps(config))  # JSON is YAML
-            processes.append(_process(name, folder / f"{name}.yaml"))
+            processes.append(_process(name, two_ends.write(folder / f"{name}.yaml", config)))
         return asyncio.run(_killing(end, runs, generator, processes, Vehicle(vehicle, ground, drone_plain, gcs_plain)))
 
 

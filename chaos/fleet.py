@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import loopback
 import messages
 import pqc_mav_tunnel
 import tables
@@ -31,7 +30,8 @@ from traffic import End, TrafficProcess, application_socket, compiled, total
 
 from pqc_mav_bench.analysis.statistics import mean_interval
 from pqc_mav_bench.json_text import counted
-from pqc_mav_common.process_figures import cpu_seconds, memory_kib
+from pqc_mav_common import two_ends
+from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_kib
 from pqc_mav_common.waiting import wait_until
 
 SUITES = (
@@ -171,10 +171,7 @@ def run(options: argparse.Namespace) -> int:
     text = page(result, found, options, machine)
     if smaller:
         text += costs([*smaller, result])
-    print("\n" + text)
-    if options.output:
-        tables.write_page(Path(options.output) / "fleet.md", text)
-        tables.write_json(Path(options.output) / "fleet.json.gz", summary(result, found, options, machine))
+    tables.publish(options.output, "fleet", text, summary(result, found, options, machine))
     return 1 if found else 0
 
 
@@ -193,7 +190,7 @@ def fly(options: argparse.Namespace) -> FleetResult:
         result.pss_gcs_one_kib = _memory_of_gcs(keys, dict(list(ground_ports.items())[:1]))
         gcs = _child(stack)
         threads = options.data_threads
-        config = loopback.gcs_config(keys, ground_ports, max_handshakes=64, data_threads=threads)
+        config = two_ends.gcs_config(keys, ground_ports, max_handshakes=64, data_threads=threads)
         (ports,) = gcs.ask("start", configs=[config])
         # In the field they have processors of their own: here they do not take those of the gcs.
         hosts = [_child(stack, _NICE_OF_DRONES) for _ in range(options.processes)]
@@ -275,12 +272,6 @@ def _perf(pid: int, options: argparse.Namespace) -> Iterator[None]:
         perf.send_signal(signal.SIGINT)
 
 
-def pss_kib(pid: int) -> int:
-    """Return the memory of a process in KiB, with its share of what others use too (PSS)."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-    return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-
-
 def _child(stack: ExitStack, nice: int = 0) -> Child:
     child = Child("engine_host.py", prefix=("nice", "-n", str(nice)) if nice else ())
     stack.callback(child.close)
@@ -296,7 +287,7 @@ def _settled_memory(child: Child) -> int:
 def _memory_of_gcs(keys: str, grounds: dict[str, int]) -> int:
     with ExitStack() as stack:
         gcs = _child(stack)
-        gcs.ask("start", configs=[loopback.gcs_config(keys, grounds)])
+        gcs.ask("start", configs=[two_ends.gcs_config(keys, grounds)])
         return pss_kib(gcs.pid)
 
 
@@ -310,7 +301,7 @@ def _start_drones(
     """
 
     def config(name: str) -> dict[str, Any]:
-        return loopback.drone_config(keys, name, ports, plain_peer=f"{loopback.HOST}:{applications[name]}")
+        return two_ends.drone_config(keys, name, ports["data"], plain_peer=f"{two_ends.HOST}:{applications[name]}")
 
     where = {}
     shares = [list(applications)[i :: len(hosts)] for i in range(len(hosts))]

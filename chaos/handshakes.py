@@ -4,28 +4,19 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import air
-import messages
 import pqc_mav_tunnel
 import tables
 from children import ChildError
-from ends import DEFAULT_SUITE, DRONE_PLAIN, GCS_PLAIN, GROUND, End, Starter, drone_config, gcs_config
-from laboratory import temporary_keys
+from ends import DEFAULT_SUITE, End, Starter, drone_config, gcs_config
 from links import Link
+from pair import in_processes, in_the_air, temporary_keys
 from tally import percentile
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket
-
-from pqc_mav_common.waiting import wait_until
 
 _LIMIT_S = 120.0
 # a gcs builds five answers a second for one drone, however often the drone asks: the laboratory stays below
@@ -100,9 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when every run ended well, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"handshakes: this {reason}.")
+    if air.refused("handshakes"):
         return 3
     numbers = options.rows or range(1, len(ROWS) + 1)
     if not all(1 <= number <= len(ROWS) for number in numbers):
@@ -110,17 +99,12 @@ def run(options: argparse.Namespace) -> int:
         return 2
     machine = tables.machine()
     results = []
-    # processes, not threads: a child is bound to the life of the thread that starts it
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        for each in pool.map(measure, [(ROWS[number - 1], options.runs, options.seed) for number in numbers]):
-            results.append(each)
-            print("  ".join(str(cell) for cell in cells(each)), flush=True)
-    text = page(results, machine, options.jobs)
-    print("\n" + text)
-    if options.output:
-        tables.write_page(Path(options.output) / "handshakes_lossy.md", text)
-        whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
-        tables.write_json(Path(options.output) / "handshakes_lossy.json.gz", whole)
+    tasks = [(ROWS[number - 1], options.runs, options.seed) for number in numbers]
+    for each in in_processes(measure, tasks, options.jobs):
+        results.append(each)
+        print("  ".join(str(cell) for cell in cells(each)), flush=True)
+    whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
+    tables.publish(options.output, "handshakes_lossy", page(results, machine, options.jobs), whole)
     return 0 if all(each.verdict != "FAILED" for each in results) else 1
 
 
@@ -136,7 +120,6 @@ def connect_often(row: Row, runs: int, seed: int) -> Timed:
     seconds: list[float | None] = []
     failures: list[str] = []
     with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
         network.joint.impair(row.link.impairment())
         stack.callback(End(gcs_config(keys), network["gcs"].descriptor).close)
         drone = Starter({**drone_config(keys, air.GCS), "suite": row.suite}, network["drone"].descriptor)
@@ -153,27 +136,15 @@ def rekey_often(row: Row, runs: int, seed: int) -> Timed:
     """Rekey `runs` times in one session, beside traffic."""
     seconds: list[float | None] = []
     failures: list[str] = []
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
-        vehicle = stack.enter_context(network["drone"].call(application_socket))
-        ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
-        stack.callback(End(gcs_config(keys), network["gcs"].descriptor).close)
-        drone = End({**drone_config(keys, air.GCS), "suite": row.suite}, network["drone"].descriptor)
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _LIMIT_S):
-            raise ChildError(f"no session within {_LIMIT_S:g} s: {drone.status()['last_error']}")
+    with air.Air(seed=seed) as network, ExitStack() as stack:
+        pair = in_the_air(stack, network, drone={"suite": row.suite}, connect_s=_LIMIT_S)
         network.joint.impair(row.link.impairment())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-")))
-        ways = [
-            TrafficEnd(vehicle, 0, messages.DOWN, DRONE_PLAIN, row.rate),
-            TrafficEnd(ground, 0, messages.UP, GCS_PLAIN, row.rate),
-        ]
-        stack.callback(TrafficProcess(ways, folder / "arrivals").close)
+        pair.traffic(row.rate, row.rate, log=pair.log())
         time.sleep(2.0)  # until the queues are as full as they get
         for _ in range(runs):
             begin = time.monotonic()
             try:
-                answer = drone.begin_rekey(row.suite, _LIMIT_S)(_LIMIT_S + 5)
+                answer = pair.drone.begin_rekey(row.suite, _LIMIT_S)(_LIMIT_S + 5)
             except ChildError as error:
                 answer = {"ok": False, "message": str(error)}
             seconds.append(time.monotonic() - begin if answer["ok"] else None)

@@ -59,9 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Try everything, print and write; 0 when all is as it must be, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"joining: this {reason}.")
+    if air.refused("joining"):
         return 3
     wanted = [name for name in options.only.split(",") if name] or list(ROWS)
     if unknown := [name for name in wanted if name not in ROWS]:
@@ -121,7 +119,6 @@ def robbed(room: Room, row: Row, text: str, *options: str) -> str:
 def bad_link(room: Room, _generator: random.Random) -> Row:
     """No thief: 30 % of the frames lost each way."""
     row = Row("bad-link", "a drone joins over a link that loses 30 % of the frames, RTT 100 ms")
-    assert room.network.joint is not None
     room.network.joint.impair(Link(rtt_ms=100, loss=0.3).impairment())
     _, text = room.invite()
     began_s = time.monotonic()

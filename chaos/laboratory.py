@@ -28,9 +28,9 @@ from ends import (
     drone_config,
     gcs_config,
 )
+from pair import Pair, connected
 from tally import longest_gap_ns, recovered_ns
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket
+from traffic import application_socket
 from verdicts import PLAIN_DROPS, Observation, RekeyResult, Way, accounted_for
 
 from pqc_mav_common.waiting import wait_until
@@ -62,14 +62,6 @@ class Laboratory:
         return {
             end: SteppableClock(self._shim, self._folder / f"clock-{end}") for end in condition.steppable if self._shim
         }
-
-
-@contextmanager
-def temporary_keys() -> Iterator[str]:
-    """A folder with fresh keys of the gcs and the one drone, which vanishes afterwards."""
-    with tempfile.TemporaryDirectory(prefix="pqcmav-chaos-") as folder:
-        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
-        yield folder
 
 
 @contextmanager
@@ -123,7 +115,6 @@ class _Run:
     def _build(self) -> None:
         c = self._condition
         self._air = self._stack.enter_context(air.Air(seed=self._seed, mtu=c.mtu, nat=c.nat))
-        assert self._air.joint is not None
         self._joint = self._air.joint
         if c.impair:
             self._joint.impair(c.impair)
@@ -151,24 +142,15 @@ class _Run:
             self._stack.callback(self._stranger.close)
 
     def _connect(self) -> None:
-        def up() -> bool:
-            return all(end.status()["state"] == "UP" for end in self._ends.values())
-
-        if not wait_until(up, self._condition.connect_s):
-            words = self._ends["drone"].status()["last_error"]
-            raise ChildError(f"no session within {self._condition.connect_s:g} s: {words or 'no reason given'}")
+        connected(self._ends, self._condition.connect_s)
         self._seen.connect_ms = (time.monotonic_ns() - self._begun_ns) / 1e6
 
     def _start_traffic(self) -> None:
         rate = self._condition.rate
-        ends = [
-            TrafficEnd(self._vehicle, 0, messages.DOWN, DRONE_PLAIN, rate),
-            TrafficEnd(self._ground, 0, messages.UP, GCS_PLAIN, rate),
-        ]
+        pair = Pair(self._ends, self._vehicle, self._ground, DRONE_PLAIN, GCS_PLAIN, self._stack)
         self._frames_before = self._joint.counters()
         sizes = messages.sizes(bundle_size=self._condition.bundle_size)
-        self._traffic = TrafficProcess(ends, self._folder / "arrivals", sizes)
-        self._stack.callback(self._traffic.close)
+        self._traffic = pair.traffic(rate, rate, log=self._folder / "arrivals", sizes=sizes)
         for name, clock in self._ends.items():
             if name in self._clocks:
                 self._clock_before[name] = clock.wall_clock_s() - time.time()

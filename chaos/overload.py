@@ -4,26 +4,19 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import air
 import mavlink_mix
 import tables
-from children import ChildError
-from ends import DRONE_PLAIN, GROUND, HOST, End, drone_config, gcs_config
-from laboratory import temporary_keys
+from ends import DRONE_PLAIN, HOST
 from mavlink_mix import BULK, COMMANDS, STREAMS, TRANSFERS
+from pair import in_processes, in_the_air
 from tally import percentile
-from traffic import application_socket
-
-from pqc_mav_common.waiting import wait_until
 
 _KBIT_S = 64
 _QUEUE_BYTES = 16_000
@@ -31,7 +24,6 @@ _ETHERNET_BYTES = 14
 LINK = {"rate_bit_s": _KBIT_S * 1000, "queue_bytes": _QUEUE_BYTES, "overhead_bytes": -_ETHERNET_BYTES}
 _FULL_PER_S = 75.5  # 40-byte messages with long headers that 64 kbit/s carry
 _WARM_UP_S = 3.0
-_CONNECT_S = 30.0
 _SHAPED = {"shape_kbit": _KBIT_S}
 FORMS: dict[str, dict[str, Any]] = {
     "as they come": {},
@@ -71,42 +63,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when shaping kept its promise, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"overload: this {reason}.")
+    if air.refused("overload"):
         return 3
     machine = tables.machine()
     tasks = [
         (form, options.factor, options.seconds, options.seed + turn) for form in FORMS for turn in range(options.runs)
     ]
-    # processes, not threads: a child is bound to the life of the thread that starts it
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        results = list(pool.map(measure, tasks))
-    text = page(results, machine, options)
-    print(text)
-    if options.output:
-        tables.write_page(Path(options.output) / "overload.md", text)
-        whole = {"machine": machine, "results": [asdict(each) for each in results]}
-        tables.write_json(Path(options.output) / "overload.json.gz", whole)
+    results = list(in_processes(measure, tasks, options.jobs))
+    whole = {"machine": machine, "results": [asdict(each) for each in results]}
+    tables.publish(options.output, "overload", page(results, machine, options), whole)
     return 0 if all(each.commands == 1.0 for each in results if FORMS[each.form]) else 1
 
 
 def measure(task: tuple[str, float, float, int]) -> Figures:
     """One run, in a process of its own: form, factor, seconds, seed."""
     form, factor, seconds, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
-        vehicle = stack.enter_context(network["drone"].call(application_socket))
-        ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
-        stack.callback(End({**gcs_config(keys), **FORMS[form]}, network["gcs"].descriptor).close)
-        config = {**drone_config(keys, air.GCS), "rekey_interval_s": 0.0, **FORMS[form]}
-        drone = End(config, network["drone"].descriptor)
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _CONNECT_S):
-            raise ChildError(f"no session within {_CONNECT_S:g} s: {drone.status()['last_error']}")
+    with air.Air(seed=seed) as network, ExitStack() as stack:
+        pair = in_the_air(stack, network, FORMS[form], {"rekey_interval_s": 0.0})
         network.joint.impair(LINK)
         load = mavlink_mix.Mix(factor * _FULL_PER_S, seed)
-        arrivals = mavlink_mix.exchange(vehicle, (HOST, DRONE_PLAIN), ground, load, _WARM_UP_S + seconds)
+        arrivals = mavlink_mix.exchange(pair.vehicle, (HOST, DRONE_PLAIN), pair.ground, load, _WARM_UP_S + seconds)
         return figures(form, load.sent, arrivals, load.begun + _WARM_UP_S, seconds)
 
 

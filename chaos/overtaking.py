@@ -12,7 +12,6 @@ import itertools
 import random
 import select
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -20,16 +19,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import loopback
 import messages
-import pqc_mav_tunnel
 import tables
-from children import ChildError
-from ends import DRONE_ID, End
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket
+from pair import on_loopback
 
-from pqc_mav_common.waiting import wait_until
+from pqc_mav_common import two_ends
 
 DELAY_S = 0.02
 UP_RATE, DOWN_RATE = 50.0, 39.0  # telemetry and commands a second
@@ -37,7 +31,6 @@ SECONDS = 20.0
 MOST_REFLECTED = 3.0
 _VICTIM = "127.0.0.9"
 WATCH_S = 8.0
-_UP_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,7 @@ class Relay:
         forged: int = 0,
         addresses: int = 1,
     ) -> None:
-        self.gcs = (loopback.HOST, gcs_port)
+        self.gcs = (two_ends.HOST, gcs_port)
         self.win = win
         self.answers = answers
         self.forged = forged
@@ -90,7 +83,7 @@ class Relay:
         self._drone: tuple[str, int] | None = None
         self._waiting: list[tuple[float, int, socket.socket, bytes, tuple[str, int]]] = []
         self._order = itertools.count()
-        self.drone_side, self._path = (_bound(loopback.HOST) for _ in range(2))
+        self.drone_side, self._path = (_bound(two_ends.HOST) for _ in range(2))
         self._overtakers = [_bound(_VICTIM) for _ in range(addresses)]
         self._left: list[socket.socket] = []
         self._stopping = threading.Event()
@@ -176,27 +169,18 @@ class Session:
     """A gcs, a drone behind the relay, and traffic."""
 
     def __init__(self, stack: ExitStack, seed: int = 1, **attack: Any) -> None:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-"))
-        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
-        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
-        gcs = End(loopback.gcs_config(folder, {DRONE_ID: ground.getsockname()[1]}))
-        stack.callback(gcs.close)
-        ports = gcs.child.ask("ports")
-        self.relay = Relay(ports["data"], seed, **attack)
-        stack.callback(self.relay.close)
-        began = time.monotonic()
-        drone = End(loopback.drone_config(folder, DRONE_ID, {"data": self.relay.port}))
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _UP_S):
-            raise ChildError(f"no session through the relay: {drone.status()['last_error']}")
+        began = 0.0
+
+        def through(gcs_port: int) -> int:
+            nonlocal began
+            self.relay = Relay(gcs_port, seed, **attack)
+            stack.callback(self.relay.close)
+            began = time.monotonic()
+            return self.relay.port
+
+        pair = on_loopback(stack, through)
         self.up_s = time.monotonic() - began
-        drone_plain, gcs_plain = (each["plain"][DRONE_ID] for each in (drone.child.ask("ports"), ports))
-        ends = [
-            TrafficEnd(vehicle, 0, messages.DOWN, drone_plain, UP_RATE),
-            TrafficEnd(ground, 0, messages.UP, gcs_plain, DOWN_RATE),
-        ]
-        self.traffic = TrafficProcess(ends)
-        stack.callback(self.traffic.close)
+        self.traffic = pair.traffic(UP_RATE, DOWN_RATE)
 
 
 def measure(seed: int) -> list[Race]:

@@ -4,34 +4,24 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
-import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import air
-import messages
 import tables
-from children import ChildError
-from ends import DEFAULT_SUITE, DRONE_PLAIN, GCS_PLAIN, GROUND, End, drone_config, gcs_config
-from laboratory import temporary_keys
+from ends import DEFAULT_SUITE
 from links import Link
+from pair import in_processes, in_the_air
 from tally import percentile
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket
-
-from pqc_mav_common.waiting import wait_until
 
 LINK = Link(loss=0.0, rate_kbit_s=64, queue_bytes=16_000)
 KINDS = ("ratchet", "rekey")
 _MESSAGE_BYTES = 40
-_CONNECT_S, _LIMIT_S, _WARM_UP_S = 30.0, 60.0, 5.0
+_LIMIT_S, _WARM_UP_S = 60.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -76,21 +66,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when nothing failed, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"ratchets: this {reason}.")
+    if air.refused("ratchets"):
         return 3
     machine = tables.machine()
-    # processes, not threads: a child is bound to the life of the thread that starts it
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        tasks = [(load, options.runs, options.seed) for load in LOADS]
-        results = [timed for both in pool.map(measure, tasks) for timed in both]
-    text = page(results, machine, options)
-    print(text)
-    if options.output:
-        tables.write_page(Path(options.output) / "ratchets.md", text)
-        rows = [asdict(each) for each in results]
-        tables.write_json(Path(options.output) / "ratchets.json.gz", {"machine": machine, "results": rows})
+    tasks = [(load, options.runs, options.seed) for load in LOADS]
+    results = [timed for both in in_processes(measure, tasks, options.jobs) for timed in both]
+    whole = {"machine": machine, "results": [asdict(each) for each in results]}
+    tables.publish(options.output, "ratchets", page(results, machine, options), whole)
     return 0 if all(each.verdict != "FAILED" for each in results) else 1
 
 
@@ -98,24 +80,12 @@ def measure(task: tuple[Load, int, int]) -> list[Timed]:
     """One load, in a process of its own: a ratchet and a full rekey by turns."""
     load, runs, seed = task
     generator = random.Random(seed)
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
-        vehicle = stack.enter_context(network["drone"].call(application_socket))
-        ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
-        stack.callback(End(gcs_config(keys), network["gcs"].descriptor).close)
+    with air.Air(seed=seed) as network, ExitStack() as stack:
         network.joint.impair(LINK.impairment())
-        config = {**drone_config(keys, air.GCS), "suite": DEFAULT_SUITE, "rekey_interval_s": 0.0}
-        drone = End(config, network["drone"].descriptor)
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _CONNECT_S):
-            raise ChildError(f"no session within {_CONNECT_S:g} s: {drone.status()['last_error']}")
+        pair = in_the_air(stack, network, drone={"suite": DEFAULT_SUITE, "rekey_interval_s": 0.0})
+        drone = pair.drone
         if load.rate:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-chaos-")))
-            ways = [
-                TrafficEnd(vehicle, 0, messages.DOWN, DRONE_PLAIN, load.rate),
-                TrafficEnd(ground, 0, messages.UP, GCS_PLAIN, load.rate),
-            ]
-            stack.callback(TrafficProcess(ways, folder / "arrivals", [_MESSAGE_BYTES]).close)
+            pair.traffic(load.rate, load.rate, log=pair.log(), sizes=[_MESSAGE_BYTES])
         time.sleep(_WARM_UP_S)
         seconds: dict[str, list[float]] = {kind: [] for kind in KINDS}
         failures: dict[str, list[str]] = {kind: [] for kind in KINDS}

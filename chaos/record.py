@@ -11,7 +11,6 @@ import random
 from pathlib import Path
 
 import air
-from laboratory import temporary_keys
 from scene import PROFILES, Scene
 from ways import KNOWN, RATES, SETS
 
@@ -35,8 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Record; 0 when all was recorded, 2 for an unknown attack or profile, 3 when this machine cannot."""
-    if reason := air.need_root():
-        print(f"record: this {reason}.")
+    if air.refused("record"):
         return 3
     names = [name for name in options.attacks.split(",") if name]
     attacks = SETS[options.attacks] if options.attacks in SETS else [KNOWN[name] for name in names if name in KNOWN]
@@ -51,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     generator = random.Random(options.seed)
     for profile in profiles:
-        with temporary_keys() as keys, Scene(keys, PROFILES[profile], generator.randrange(1 << 30)) as scene:
+        with Scene(PROFILES[profile], generator.randrange(1 << 30)) as scene:
             often = [*attacks] * options.repeats
             rows += scene.attacked(often, options.rates.split(",")) if names else scene.normal(options.minutes * 60)
             print(f"{profile}: {len(rows)} windows so far", flush=True)

@@ -13,15 +13,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import air
-import messages
 import pqc_mav_tunnel
 from children import Child, ChildError, spawn
-from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, DRONE_PLAIN, GCS_PLAIN, GROUND, End, drone_config, gcs_config
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket
+from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, End
+from pair import in_the_air
 from ways import ATTACK_S, BOTH, Attack, Grade
 
-from pqc_mav_common.waiting import wait_until
 from pqc_mav_detect.dataset import Row
 from pqc_mav_detect.from_engine import from_engine
 from pqc_mav_detect.window import PERIOD_S, Window, Windows
@@ -31,7 +28,6 @@ UPLINK = 0.1
 QUIET_S = 9.0  # before each attack, so that what it left behind is over
 AFTER_S = 2.0
 REKEY_S = 15.0
-CONNECT_S = 30.0
 OPEN_PORT = 47000
 BUSY = 2  # processes that compute, one for each core of a small machine
 SUITES = ("cs-mlkem768-aesgcm-mldsa65", "cs-mlkem1024-chacha20poly1305-mldsa87", "cs-mlkem512-ascon128a-mldsa44")
@@ -130,13 +126,13 @@ class Program:
 class Scene:
     """A drone with a vehicle, a gcs and a stranger. A context manager."""
 
-    def __init__(self, keys: str, profile: Profile, seed: int) -> None:
+    def __init__(self, profile: Profile, seed: int) -> None:
         self._name = f"{profile.name}/s" if not profile.burst else profile.name
         self._seed = seed
         self._count = 0
         self._stack = ExitStack()
         try:
-            self._build(keys, profile)
+            self._build(profile)
         except BaseException:
             self._stack.close()
             raise
@@ -147,32 +143,20 @@ class Scene:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _build(self, keys: str, profile: Profile) -> None:
+    def _build(self, profile: Profile) -> None:
         enter = self._stack.enter_context
         network = enter(air.Air(seed=self._seed))
-        assert network.joint is not None
         self._network, self._joint = network, network.joint
-        vehicle = enter(network["drone"].call(application_socket))
-        ground = enter(network["gcs"].call(lambda: application_socket(GROUND)))
         self._program = Program(network["gcs"].call(Program.sockets))
         self._stack.callback(self._program.close)
         self._ears = enter(network.overheard())
-        configs = {"gcs": gcs_config(keys), "drone": drone_config(keys, air.GCS)}
-        self._ends = {name: End(config, network[name].descriptor) for name, config in configs.items()}
-        for end in self._ends.values():
-            self._stack.callback(end.close)
+        pair = in_the_air(self._stack, network)
+        self._ends = pair.ends
         self._stranger = Child(
             "attacker_host.py", namespace=network["stranger"].descriptor, pass_fds=[self._ears.fileno()]
         )
         self._stack.callback(self._stranger.close)
-        if not wait_until(lambda: all(end.status()["state"] == "UP" for end in self._ends.values()), CONNECT_S):
-            raise ChildError(f"no session within {CONNECT_S:g} s")
-        ends = [
-            TrafficEnd(vehicle, 0, messages.DOWN, DRONE_PLAIN, profile.rate, profile.burst),
-            TrafficEnd(ground, 0, messages.UP, GCS_PLAIN, max(1.0, profile.rate * UPLINK)),
-        ]
-        traffic = TrafficProcess(ends)
-        self._stack.callback(traffic.close)
+        pair.traffic(profile.rate, max(1.0, profile.rate * UPLINK), burst=profile.burst)
         self._watches = {name: Watch(end, name) for name, end in self._ends.items()}
         for watch in self._watches.values():
             self._stack.callback(watch.stop)

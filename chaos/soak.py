@@ -7,7 +7,6 @@ import argparse
 import csv
 import io
 import itertools
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,18 +14,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import loopback
-import messages
 import pqc_mav_tunnel
 import tables
-from children import ChildError
-from ends import DRONE_ID, End
-from traffic import End as TrafficEnd
-from traffic import TrafficProcess, application_socket, total
+from ends import End
+from pair import on_loopback
+from traffic import TrafficProcess, total
 
 from pqc_mav_common import packed
 from pqc_mav_common.process_figures import descriptors_of, threads_of
-from pqc_mav_common.waiting import wait_until
 
 # Every KEM, every signature and every AEAD, so that one round touches all code there is.
 SUITES = (
@@ -149,23 +144,9 @@ def draw(path: Path, folder: Path) -> int:
 def soak(seconds: float, rate: float, every: float) -> tuple[list[Sample], dict[str, Any]]:
     """Run it; the samples and the final counts."""
     with ExitStack() as stack:
-        keys = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-soak-"))
-        pqc_mav_tunnel.init_keys(keys, [DRONE_ID])
-        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
         # the pool is as busy with every round as with the first: each KEM is asked for again
-        gcs = End(loopback.gcs_config(keys, {DRONE_ID: ground.getsockname()[1]}))
-        stack.callback(gcs.close)
-        ports = gcs.child.ask("ports")
-        drone = End(loopback.drone_config(keys, DRONE_ID, ports))
-        stack.callback(drone.close)
-        if not wait_until(lambda: all(end.status()["state"] == "UP" for end in (drone, gcs)), 20):
-            raise ChildError(f"no session: {drone.status()['last_error']}")
-        ends = [
-            TrafficEnd(vehicle, 0, messages.DOWN, drone.child.ask("ports")["plain"][DRONE_ID], rate),
-            TrafficEnd(ground, 0, messages.UP, ports["plain"][DRONE_ID], rate),
-        ]
-        traffic = TrafficProcess(ends)
-        stack.callback(traffic.close)
+        pair = on_loopback(stack)
+        traffic = pair.traffic(rate, rate)
         samples: list[Sample] = []
         begin = time.monotonic()
         for number, suite in enumerate(itertools.cycle(SUITES), start=1):
@@ -173,7 +154,7 @@ def soak(seconds: float, rate: float, every: float) -> tuple[list[Sample], dict[
             if due >= seconds:
                 break
             time.sleep(max(0.0, begin + due - time.monotonic()))
-            samples.append(_sample(begin, suite, drone, gcs, traffic))
+            samples.append(_sample(begin, suite, pair.drone, pair.gcs, traffic))
             _say(samples[-1], len(samples))
         time.sleep(max(0.0, begin + seconds - time.monotonic()))
         return samples, traffic.stop()

@@ -17,20 +17,23 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import air
 import pqc_mav_tunnel
 import tables
-from children import spawn
+from children import into, spawn
 from ends import DRONE_ID
 from links import Link
 from tally import percentile
 from traffic import application_socket
+
+from pqc_mav_common import two_ends
+from pqc_mav_common.child import Program
+from pqc_mav_common.two_ends import HOST
 
 NORTH, SOUTH = "north", "south"
 STATIONS = (NORTH, SOUTH)
@@ -74,45 +77,35 @@ class Failover:
     stale: int
 
 
-@dataclass
 class Daemon:
-    """pqcmav-tunneld in a namespace; what it says, and when."""
+    """pqcmav-tunneld in a namespace, started again and again."""
 
-    config: Path
-    space: air.Namespace
-    lines: list[tuple[float, str]] = field(default_factory=list)
-    process: subprocess.Popen[bytes] | None = None
+    def __init__(self, config: Path, space: air.Namespace) -> None:
+        self.config, self.space = config, space
+        self.program: Program | None = None
 
     def start(self) -> None:
         """Start it, and listen to it."""
         program = shutil.which("pqcmav-tunneld")
         if program is None:
             raise StationsError("pqcmav-tunneld is not on the path: run this through tools/run after 'make setup'")
-        self.lines = []
-        self.process = spawn(
-            [program, str(self.config)],
-            namespace=self.space.descriptor,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        threading.Thread(target=self._listen, args=(self.process, self.lines), daemon=True).start()
-
-    @staticmethod
-    def _listen(process: subprocess.Popen[bytes], lines: list[tuple[float, str]]) -> None:
-        assert process.stderr is not None
-        for line in process.stderr:
-            lines.append((time.monotonic(), line.decode(errors="replace").strip()))
+        command = [program, str(self.config)]
+        self.program = Program(self.config.stem, command, limit_s=10.0, **into(self.space.descriptor))
 
     def end(self, number: int = signal.SIGKILL) -> None:
         """Send a signal, and wait for the end."""
-        if self.process is not None:
-            self.process.send_signal(number)
-            self.process.wait(10)
-            self.process = None
+        if self.program is not None and self.program.process.poll() is None:
+            self.program.end(number)
 
     def said(self, words: str) -> list[float]:
         """When it said so."""
-        return [at for at, line in list(self.lines) if words in line]
+        if self.program is None:
+            return []
+        return [at for at, line in zip(self.program.times, self.program.lines, strict=False) if words in line]
+
+    def last_words(self) -> str:
+        """The end of what it said."""
+        return "nothing" if self.program is None else self.program.last_words()
 
 
 class World:
@@ -123,19 +116,16 @@ class World:
         pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID], ["mldsa65"], stations=list(STATIONS))
         self.daemons = {name: Daemon(folder / f"{name}.yaml", network[SPACE[name]]) for name in (*STATIONS, "drone")}
         for name in STATIONS:
-            config = {
-                "role": "gcs", "keys": str(folder / "stations" / name), "gcs_id": name, "drones": [DRONE_ID],
-                "bind": "0.0.0.0", "data_port": PORT,  # noqa: S104 - within a namespace of our own
-                "drone": {DRONE_ID: {"plain_bind": f"127.0.0.1:{PLAIN}", "plain_peer": f"127.0.0.1:{GROUND}"}},
-            }  # fmt: skip
-            self.daemons[name].config.write_text(json.dumps(config))
+            own = {"keys": str(folder / "stations" / name), "gcs_id": name, "bind": "", "data_port": PORT}
+            config = two_ends.gcs_config(folder, {DRONE_ID: GROUND}, **own)
+            config["drone"][DRONE_ID]["plain_bind"] = f"{HOST}:{PLAIN}"
+            two_ends.write(self.daemons[name].config, config)
         drone = {
-            "role": "drone", "keys": str(folder / "drones" / DRONE_ID), "drone_id": DRONE_ID, "standby": standby,
-            "failover_after_s": failover_after_s,
+            "standby": standby, "failover_after_s": failover_after_s, "bind": "",
             "peer": [f"{name}@{ADDRESS[name]}:{PORT}" for name in STATIONS],
-            "plain_bind": f"127.0.0.1:{PLAIN}", "plain_peer": f"127.0.0.1:{GROUND}",
+            "plain_bind": f"{HOST}:{PLAIN}", "plain_peer": f"{HOST}:{GROUND}",
         }  # fmt: skip
-        self.daemons["drone"].config.write_text(json.dumps(drone))
+        two_ends.write(self.daemons["drone"].config, two_ends.drone_config(folder, DRONE_ID, PORT, **drone))
         self.sockets = {
             name: network[SPACE[name]].call(lambda: application_socket(GROUND)) for name in (*STATIONS, "drone")
         }
@@ -194,7 +184,7 @@ class World:
             return handshakes == 1 + self._standby and self.heard(NORTH, begun) is not None
 
         if not self.work(ready, _CONNECT_S):
-            raise StationsError("not connected: " + " / ".join(line for _, line in drone.lines[-4:]))
+            raise StationsError(f"not connected: {drone.last_words()}")
 
     def end(self) -> None:
         """End all that still runs."""
@@ -238,9 +228,7 @@ def one(world: World, event: str, generator: random.Random) -> Failover:
         firsts[NORTH] = world.heard(NORTH, since)
     known = {who: at for who, at in firsts.items() if at is not None}
     if not known:
-        raise StationsError(
-            "nobody was heard again: " + " / ".join(line for _, line in world.daemons["drone"].lines[-4:])
-        )
+        raise StationsError(f"nobody was heard again: {world.daemons['drone'].last_words()}")
     heard = min(known, key=known.__getitem__)
     return Failover(known[heard] - since, heard, stale)
 
@@ -248,7 +236,6 @@ def one(world: World, event: str, generator: random.Random) -> Failover:
 def series(event: str, standby: bool, runs: int, seed: int) -> Iterator[Failover]:
     """One cell of the table."""
     with tempfile.TemporaryDirectory(prefix="pqcmav-stations-") as name, air.Air(seed=seed) as network:
-        assert network.joint is not None
         network.joint.impair(Link(rtt_ms=20, loss=0.0).impairment())
         world = World(Path(name), network, standby, FAILOVER_S.get(event, 2.0))
         generator = random.Random(seed)
@@ -270,9 +257,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run it; 0 when all goals are met, 3 where it cannot run."""
-    problem = air.need_root()
-    if problem:
-        print(f"stations: {problem}")
+    if air.refused("stations"):
         return 3
     if options.cell:
         event, standby = options.cell
@@ -293,14 +278,11 @@ def run(options: argparse.Namespace) -> int:
                 return 1
             print(f"{cell[0]}, {'standby' if cell[1] else 'no standby'}: {_row(cell, results[cell])[2:]}", flush=True)
     text = page(results, options, machine, time.monotonic() - begun)
-    print("\n" + text)
-    if options.output:
-        tables.write_page(Path(options.output) / "stations.md", text)
-        detail = {
-            f"{event}, standby {standby}": [asdict(one) for one in each] for (event, standby), each in results.items()
-        }
-        whole = {"machine": machine, "runs": detail, "problems": problems(results)}
-        tables.write_json(Path(options.output) / "stations.json.gz", whole)
+    detail = {
+        f"{event}, standby {standby}": [asdict(one) for one in each] for (event, standby), each in results.items()
+    }
+    whole = {"machine": machine, "runs": detail, "problems": problems(results)}
+    tables.publish(options.output, "stations", text, whole)
     return 1 if problems(results) else 0
 
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import air
@@ -22,8 +21,8 @@ import pqc_mav_tunnel
 import tables
 from children import Child
 from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, End, Starter, drone_config, gcs_config
-from laboratory import temporary_keys
 from links import Link
+from pair import temporary_keys
 from tally import percentile
 
 RATE = 250.0
@@ -68,9 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when all is as it must be, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"strangers: this {reason}.")
+    if air.refused("strangers"):
         return 3
     machine = tables.machine()
     crowds = []
@@ -81,14 +78,11 @@ def run(options: argparse.Namespace) -> int:
     reflected = overtaking.reflect(options.runs)
     contacts = contact.measure(max(options.runs // 4, 1), options.seed)
     text = page(crowds, races, reflected, contacts, machine)
-    print("\n" + text)
     found = problems(crowds, races, reflected) + contact.problems(contacts)
-    if options.output:
-        tables.write_page(Path(options.output) / "strangers.md", text)
-        whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
-        whole["contacts"] = [asdict(each) for each in contacts]
-        whole |= {"races": [asdict(each) for each in races], "reflected": [asdict(each) for each in reflected]}
-        tables.write_json(Path(options.output) / "strangers.json.gz", {**whole, "problems": found})
+    whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
+    whole["contacts"] = [asdict(each) for each in contacts]
+    whole |= {"races": [asdict(each) for each in races], "reflected": [asdict(each) for each in reflected]}
+    tables.publish(options.output, "strangers", text, {**whole, "problems": found})
     return 1 if found else 0
 
 
@@ -96,7 +90,6 @@ def connect_among(row: Row, runs: int, seed: int) -> Connects:
     """Connect `runs` times over a link without loss while the strangers send."""
     seconds: list[float | None] = []
     with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
         network.joint.impair(Link(rtt_ms=row.rtt_ms, loss=0.0).impairment())
         # answers to all networks go where the stranger is, who does not care
         air.ip_batch(network["gcs"], [f"route add default via {air.STRANGER}"])

@@ -113,6 +113,14 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
+def publish(folder: str, name: str, text: str, content: dict[str, Any]) -> None:
+    """Show a page; keep it and the figures behind it where a folder is named."""
+    print("\n" + text)
+    if folder:
+        write_page(Path(folder) / f"{name}.md", text)
+        write_json(Path(folder) / f"{name}.json.gz", content)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write the figures behind a page, in one step: a row per line, six digits of what was measured.
 

@@ -4,37 +4,28 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
 import select
 import socket
 import statistics
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import air
 import messages
 import tables
 from children import ChildError
-from ends import DRONE_PLAIN, GROUND, HOST, End, drone_config, gcs_config
-from laboratory import temporary_keys
+from ends import DRONE_PLAIN, HOST
+from overload import LINK
+from pair import in_processes, in_the_air
 from tally import percentile
-from traffic import application_socket
-
-from pqc_mav_common.waiting import wait_until
 
 _MESSAGE_BYTES = 40
 _IP_UDP_BYTES = 28
-_ETHERNET_BYTES = 14
-_RATE_BIT_S = 64_000
-_QUEUE_BYTES = 16_000
 _WARM_UP_S = 5.0
-_CONNECT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -85,9 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when nothing failed, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"thinlink: this {reason}.")
+    if air.refused("thinlink"):
         return 3
     machine = tables.machine()
     tasks = [
@@ -96,40 +85,27 @@ def run(options: argparse.Namespace) -> int:
         for load in form.loads
         for turn in range(options.runs)
     ]
-    # processes, not threads: a child is bound to the life of the thread that starts it
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        results = list(pool.map(measure, tasks))
-    text = page(results, machine, options)
-    print(text)
-    if options.output:
-        tables.write_page(Path(options.output) / "thinlink.md", text)
-        rows = [{**asdict(each), "delays_ms": percentiles(each.delays_ms)} for each in results]
-        tables.write_json(Path(options.output) / "thinlink.json.gz", {"machine": machine, "results": rows})
+    results = list(in_processes(measure, tasks, options.jobs))
+    rows = [{**asdict(each), "delays_ms": percentiles(each.delays_ms)} for each in results]
+    whole = {"machine": machine, "results": rows}
+    tables.publish(options.output, "thinlink", page(results, machine, options), whole)
     return 0
 
 
 def measure(task: tuple[Form, float, float, int]) -> Figures:
     """One run, in a process of its own: form, messages a second, seconds, seed."""
     form, load, seconds, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
-        vehicle = stack.enter_context(network["drone"].call(application_socket))
-        ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
-        stack.callback(End({**gcs_config(keys), **form.config}, network["gcs"].descriptor).close)
-        config = {**drone_config(keys, air.GCS), "rekey_interval_s": 0.0, **form.config}
-        drone = End(config, network["drone"].descriptor)
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _CONNECT_S):
-            raise ChildError(f"no session within {_CONNECT_S:g} s: {drone.status()['last_error']}")
-        rate = {"rate_bit_s": _RATE_BIT_S, "queue_bytes": _QUEUE_BYTES, "overhead_bytes": -_ETHERNET_BYTES}
-        network.joint.impair(rate)
+    with air.Air(seed=seed) as network, ExitStack() as stack:
+        pair = in_the_air(stack, network, form.config, {"rekey_interval_s": 0.0})
+        drone = pair.drone
+        network.joint.impair(LINK)
         begin = time.monotonic()
         before: dict[str, float] = {}
 
         def warm() -> None:
             before.update(drone.stats())
 
-        sent, delays = exchange(vehicle, ground, load, random.Random(seed), begin + _WARM_UP_S, seconds, warm)
+        sent, delays = exchange(pair.vehicle, pair.ground, load, random.Random(seed), begin + _WARM_UP_S, seconds, warm)
         after = drone.stats()
         packets = after["enc_tx_packets"] - before["enc_tx_packets"]
         size = (after["enc_tx_bytes"] - before["enc_tx_bytes"]) / packets
@@ -191,11 +167,11 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
     """The results page."""
     text = "# A thin link with long headers, compact ones and bundles\n\nWritten by `tools/run chaos/run thinlink "
     text += (
-        f"--runs {options.runs} --seconds {options.seconds:g}`, over the laboratory's link: {_RATE_BIT_S // 1000} "
-        f"kbit/s of IP packets up, a queue of {_QUEUE_BYTES // 1000} kB, no other delay and no loss of its own. "
-        f"Messages of {_MESSAGE_BYTES} bytes in pairs at random times (Poisson), from the drone's plaintext port to "
-        "the ground software's; the tunnel's own reports and probes go over the same link. Mean of the runs with its "
-        f"95 % interval. {options.jobs} runs at a time.\n\n*{machine}*\n\n"
+        f"--runs {options.runs} --seconds {options.seconds:g}`, over the laboratory's link: "
+        f"{LINK['rate_bit_s'] // 1000} kbit/s of IP packets up, a queue of {LINK['queue_bytes'] // 1000} kB, no other "
+        f"delay and no loss of its own. Messages of {_MESSAGE_BYTES} bytes in pairs at random times (Poisson), from "
+        "the drone's plaintext port to the ground software's; the tunnel's own reports and probes go over the same "
+        f"link. Mean of the runs with its 95 % interval. {options.jobs} runs at a time.\n\n*{machine}*\n\n"
     )
     rows = []
     for form in FORMS:

@@ -4,31 +4,26 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import socket
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import air
 import tables
-from children import ChildError
-from ends import DRONE_PLAIN, GCS_PLAIN, GROUND, HOST, End, drone_config, gcs_config
-from laboratory import temporary_keys
+from ends import DRONE_PLAIN, GCS_PLAIN, GROUND, HOST
 from overload import FORMS, LINK
+from pair import in_processes, in_the_air
 from pymavlink.dialects.v20 import common as mavlink
+from traffic import application_socket
 
-from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
 from pqc_mav_sim.rates import DEFAULT_TOTAL_HZ
 from pqc_mav_sim.vehicle import Vehicle
 
-_CONNECT_S = 30.0
 _FILL_S = 4.0  # until the queues are as full as they get
 _LIMIT_S = 120.0
 _AGAIN_S = 5.0
@@ -53,35 +48,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when every shaped transfer ended, 3 when this machine cannot."""
-    reason = air.need_root()
-    if reason:
-        print(f"transfers: this {reason}.")
+    if air.refused("transfers"):
         return 3
     machine = tables.machine()
     tasks = [(form, options.seed + turn) for form in FORMS for turn in range(options.runs)]
-    # processes, not threads: a child is bound to the life of the thread that starts it
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
-        results = list(pool.map(measure, tasks))
-    text = page(results, machine, options)
-    print(text)
-    if options.output:
-        tables.write_page(Path(options.output) / "transfers.md", text)
-        whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
-        tables.write_json(Path(options.output) / "transfers.json.gz", whole)
+    results = list(in_processes(measure, tasks, options.jobs))
+    whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
+    tables.publish(options.output, "transfers", page(results, machine, options), whole)
     return 0 if all(each.parameters_s and each.mission_s for each in results if FORMS[each.form]) else 1
 
 
 def measure(task: tuple[str, int]) -> Figures:
     """One run, in a process of its own: form, seed."""
     form, seed = task
-    with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
-        assert network.joint is not None
-        stack.callback(End({**gcs_config(keys), **FORMS[form]}, network["gcs"].descriptor).close)
-        config = {**drone_config(keys, air.GCS), "rekey_interval_s": 0.0, **FORMS[form]}
-        drone = End(config, network["drone"].descriptor)
-        stack.callback(drone.close)
-        if not wait_until(lambda: drone.status()["state"] == "UP", _CONNECT_S):
-            raise ChildError(f"no session within {_CONNECT_S:g} s: {drone.status()['last_error']}")
+    with air.Air(seed=seed) as network, ExitStack() as stack:
+        in_the_air(stack, network, FORMS[form], {"rekey_interval_s": 0.0}).ground.close()  # another takes its port
         network.joint.impair(LINK)
         proxy = resolve(f"{HOST}:{DRONE_PLAIN}")
         settings = AutopilotConfig(rate_hz=DEFAULT_TOTAL_HZ, profile="client", seed=seed)
@@ -91,7 +72,7 @@ def measure(task: tuple[str, int]) -> Figures:
         with network["gcs"].call(lambda: GroundClient(f"{HOST}:{GROUND}")) as ground:
             ground.wait_for(lambda view: view.sysid, _LIMIT_S)
             parameters_s = fetch(ground)
-        with closing(network["gcs"].call(lambda: station(GROUND))) as end:
+        with network["gcs"].call(lambda: application_socket(GROUND)) as end:
             mission_s = upload(end)
         return Figures(form, parameters_s, mission_s)
 
@@ -104,13 +85,6 @@ def fetch(ground: GroundClient) -> float | None:
     except NoAnswerError:
         return None
     return time.monotonic() - begin
-
-
-def station(port: int) -> socket.socket:
-    """The ground software's socket, in whichever namespace the calling thread is."""
-    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    end.bind((HOST, port))
-    return end
 
 
 def upload(end: socket.socket) -> float | None:

@@ -13,13 +13,13 @@ import os
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from children import spawn
+from children import into
 
+from pqc_mav_common import child
 from pqc_mav_sim.impairment.netns import Namespace
 
 DEADLINE_S = 60.0  # on a machine that does other things, too
@@ -55,22 +55,10 @@ while [ $# -gt 1 ]; do cp -r "$1" "$MACHINES/$host/home/${target#*:}" || exit 1;
 """
 
 
-class Program:
-    """A process on a machine whose output is kept, line by line; `name` is for messages."""
+class Program(child.Program):
+    """A process on a machine; `name` is for messages."""
 
-    def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
-        self.name = name
-        self.process = process
-        self.lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line.decode(errors="replace").rstrip("\n"))
-
-    def wait(self, seconds: float) -> int:
+    def wait(self, seconds: float = DEADLINE_S) -> int:
         """Return its exit code; kills it and raises TimeoutError when it takes longer."""
         try:
             code = self.process.wait(seconds)
@@ -82,14 +70,12 @@ class Program:
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """End it and all it started, as Ctrl-C does; by force after a while."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
-        try:
-            self.process.wait(_END_S)
-        except subprocess.TimeoutExpired:
+        for each in (number, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+                os.killpg(self.pid, each)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(_END_S)
+                break
         self._reader.join(_END_S)
 
 
@@ -119,11 +105,10 @@ class Machine:
         dropped = ("PQCMAV_", "XDG_")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)} | own
         inside = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", _ENTER, "sh", str(self.folder)]
-        process = spawn(
-            [*inside, "bash", "-e", "-c", command], namespace=self.space.descriptor, env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        return Program(
+            f"{self.name}: {command.splitlines()[0]}", [*inside, "bash", "-e", "-c", command], env=environment,
+            stdin=subprocess.DEVNULL, **into(self.space.descriptor),
         )  # fmt: skip
-        return Program(f"{self.name}: {command.splitlines()[0]}", process)
 
     def start(self, name: str, command: str) -> Program:
         """Start a program that goes on; `stop` ends it."""

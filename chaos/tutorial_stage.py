@@ -148,7 +148,6 @@ class Stage:
         if "rtt_ms" in values:
             values["delay_ms"] = values.pop("rtt_ms") / 2
         assert self._air is not None
-        assert self._air.joint is not None
         self._air.joint.impair(values)
 
     def _vehicle(self, name: str, sysid: str | None, at: str) -> None:

@@ -21,7 +21,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pqc_mav_tunnel as tunnel
-from two_ends import HANDSHAKE, HOST, LIMIT_S, Daemon, TestError, carry, udp
+from two_ends import HANDSHAKE, LIMIT_S, Daemon, TestError, carry, udp
+
+from pqc_mav_common.two_ends import drone_config, gcs_config, write
 
 MACHINES = {40: "armhf", 62: "x86-64", 183: "arm64", 243: "riscv64"}
 DATAGRAM_LIMIT_S = 20.0
@@ -44,32 +46,17 @@ def start(role: str, command: Sequence[str], config: Path) -> Daemon:
     return Daemon(f"{machine_of(Path(command[-1]))} {role}", [*command, str(config)])
 
 
-def write(path: Path, values: dict[str, object]) -> Path:
-    """Write a configuration."""
-    path.write_text("".join(f"{key}: {value}\n" for key, value in values.items()), encoding="utf-8")
-    return path
-
-
 def run(gcs_command: Sequence[str], drone_command: Sequence[str], folder: Path) -> str:
     """Run the pair and return what was seen, as one sentence."""
     tunnel.init_keys(str(folder / "keys"), ["uav1"])
     daemons: list[Daemon] = []
     with udp(limit_s=DATAGRAM_LIMIT_S) as ground, udp(limit_s=DATAGRAM_LIMIT_S) as autopilot:
         try:
-            common = {"bind": HOST}
-            to_ground = f"{HOST}:{ground.getsockname()[1]}"
-            own = {"role": "gcs", "keys": folder / "keys/gcs", "drones": "[uav1]", "data_port": 0}
-            config = write(folder / "gcs.yaml", {**common, **own, "drone.uav1.plain_peer": to_ground})
-            daemons.append(gcs := start("gcs", gcs_command, config))
+            config = gcs_config(folder / "keys", {"uav1": ground.getsockname()[1]})
+            daemons.append(gcs := start("gcs", gcs_command, write(folder / "gcs.yaml", config)))
             ports = gcs.wait_for(r"UDP port (\d+), plaintext of uav1 on UDP port (\d+)")
-            own = {"role": "drone", "keys": folder / "keys/drones/uav1", "drone_id": "uav1", "peer": HOST}
-            own |= {
-                "data_port": ports[1],
-                "local_data_port": 0,
-                "plain_bind": f"{HOST}:0",
-                "rekey_interval_s": REKEY_INTERVAL_S,
-            }
-            daemons.append(drone := start("drone", drone_command, write(folder / "drone.yaml", {**common, **own})))
+            config = drone_config(folder / "keys", "uav1", int(ports[1]), rekey_interval_s=REKEY_INTERVAL_S)
+            daemons.append(drone := start("drone", drone_command, write(folder / "drone.yaml", config)))
             drone_port = int(drone.wait_for(r"plaintext of uav1 on UDP port (\d+)")[1])
             handshake = drone.wait_for(HANDSHAKE)
             drone.wait_for("-> UP")

@@ -7,18 +7,20 @@ Programs emulated by qemu take their time, hence the long limits.
 from __future__ import annotations
 
 import os
-import re
-import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# The system's own Python may run this, which has none of the workspace's packages installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src" / "pqc_mav_common"))
+
+from pqc_mav_common.child import Program
+from pqc_mav_common.child import ProgramError as TestError
 
 HOST = "127.0.0.1"
 LIMIT_S = 120.0
-LAST_LINES = 5
 INSIDE = "PQCMAV_OWN_MOUNTS"
 # Where an end takes plaintext, the drone by default and the gcs as these tests configure it, and where the ground hears
 # it by default.
@@ -29,10 +31,6 @@ UP = bytes.fromhex("fd09000000010100000000000403020c510303ae46")
 DOWN = bytes.fromhex("fd20000000ffbe4c00000000803f000000000000000000000000000000000000000000000000900101019e4e")
 # What an end prints of it; the group says under which suite and how long it took.
 HANDSHAKE = r"\] handshake with \S+ (under .*)"
-
-
-class TestError(RuntimeError):
-    """What did not hold, as one sentence."""
 
 
 def check(good: bool, sentence: str) -> None:
@@ -48,70 +46,21 @@ def with_own_mounts() -> None:
         sys.exit(subprocess.call(["unshare", "--mount", sys.executable, *sys.argv], env=own))
 
 
-class Daemon:
+class Daemon(Program):
     """A running pqcmav-tunneld and the lines it printed."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self.name = name
-        self.lines: list[str] = []
-        self._ended = False
-        self._news = threading.Condition()
-        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            with self._news:
-                self.lines.append(line.rstrip())
-                self._news.notify_all()
-        with self._news:
-            self._ended = True
-            self._news.notify_all()
-
-    def last_words(self) -> str:
-        """The end of what it printed."""
-        return "; ".join(self.lines[-LAST_LINES:]) or "nothing"
-
-    def said(self, pattern: str) -> re.Match[str] | None:
-        """Return the last line so far that has the pattern."""
-        found = (re.search(pattern, line) for line in reversed(self.lines))
-        return next((match for match in found if match), None)
-
-    def wait_for(self, pattern: str) -> re.Match[str]:
-        """Wait until a line has the pattern."""
-        deadline = time.monotonic() + LIMIT_S
-        with self._news:
-            while not (match := self.said(pattern)):
-                if self._ended:
-                    code = self._process.wait(LIMIT_S)
-                    raise TestError(f"The {self.name} ended with {code}; it said: {self.last_words()}")
-                if time.monotonic() > deadline:
-                    late = f"The {self.name} did not say '{pattern}' within {LIMIT_S:.0f} s, but: {self.last_words()}"
-                    raise TestError(late)
-                self._news.wait(0.5)
-        return match
+        super().__init__(name, command, limit_s=LIMIT_S, env=environment, stderr=subprocess.PIPE)
 
     def stop(self) -> None:
         """End it as a service manager does."""
-        self._process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         self.ends_well()
 
     def ends_well(self) -> None:
         """Wait for the end that it was asked for."""
-        code = self._process.wait(LIMIT_S)
-        self._reader.join()
+        code = self.wait()
         check(code == 0, f"The {self.name} ended with {code} after SIGTERM; it said: {self.last_words()}")
-
-    def kill(self) -> None:
-        """Leave nothing behind, whatever happened."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join()
-        if self._process.stderr:
-            self._process.stderr.close()
 
 
 def udp(port: int = 0, limit_s: float = LIMIT_S) -> socket.socket:

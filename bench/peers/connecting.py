@@ -14,7 +14,7 @@ import rig
 from peers.ends import Ends, System
 from peers.figures import LIMIT_S, Sheet
 from peers.probe import Probe, probing
-from peers.room import DEVICE, DRONE, GROUND, SIDES, RoomError
+from peers.room import DEVICE, DRONE, GROUND, SIDES
 from peers.sending import Plan, in_turn, prepared, when_quiet
 from peers.wire import handshake, listening
 
@@ -25,7 +25,7 @@ _REKEY_RUN_S = 135.0  # WireGuard changes keys after 120 s, and nobody can ask f
 _REKEY_RATE = 200
 _AT_ONCE = 6  # rooms of each system in one round of the rekey part
 LOSSES = (0, 10, 30)
-_PROBLEMS = (RuntimeError, RoomError, OSError, SystemExit)
+_PROBLEMS = (RuntimeError, OSError, SystemExit)
 
 
 def start_to_first(ends: Ends, probe: Probe) -> float | None:

@@ -11,6 +11,7 @@ import rig
 
 from peers.ends import PORT, PROXY_ENTRY, PROXY_EXIT, Ends, System
 from peers.room import ADDRESS, DRONE, GROUND, Room, own_run_of
+from pqc_mav_common import two_ends
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 _REKEY_S = 10.0
@@ -32,18 +33,16 @@ class Tunnel(Ends):
 
     def start(self, side: str) -> None:
         """Start one end; the ground's has its port open when this returns."""
-        ground = {
-            "role": "gcs", "keys": f"{self.folder}/gcs", "drones": ["bench"], "bind": ADDRESS[GROUND],
-            "drone": {"bench": {"plain_peer": PROXY_EXIT}},
-        }  # fmt: skip
-        drone = {
-            "role": "drone", "keys": f"{self.folder}/drones/bench", "drone_id": "bench", "bind": ADDRESS[DRONE],
-            "peer": ADDRESS[GROUND], "suite": SUITE, "plain_bind": PROXY_ENTRY,
-            "rekey_interval_s": self.rekey_interval_s,
-        }  # fmt: skip
-        path = self.folder / f"{side}.yaml"
-        common = {"gso": self.gso, "data_port": PORT}
-        path.write_text(json.dumps(common | (ground if side == GROUND else drone)))  # JSON is YAML
+        exit_port = int(PROXY_EXIT.rpartition(":")[2])
+        common = {"gso": self.gso, "bind": ADDRESS[side]}
+        if side == GROUND:
+            config = two_ends.gcs_config(self.folder, {"bench": exit_port}, data_port=PORT, **common)
+        else:
+            config = two_ends.drone_config(
+                self.folder, "bench", PORT, peer=ADDRESS[GROUND], suite=SUITE, plain_bind=PROXY_ENTRY,
+                rekey_interval_s=self.rekey_interval_s, **common,
+            )  # fmt: skip
+        path = two_ends.write(self.folder / f"{side}.yaml", config)
         self.run(side, rig.tool("pqcmav-tunneld"), str(path))
         if side == GROUND:
             self.wait_for_port(GROUND, PORT)

@@ -10,18 +10,18 @@ over, however it ends. Neighbours are fixed, so that no address resolution is me
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from pqc_mav_common.child import die_with
+from pqc_mav_common.child import start
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment import netns
-from pqc_mav_sim.impairment.tap import open_tap
+from pqc_mav_sim.impairment import process as network
 
 DRONE, GROUND = "drone", "ground"
 SIDES = (DRONE, GROUND)
@@ -30,27 +30,13 @@ DEVICE = {DRONE: "air0", GROUND: "air1"}
 _MAC = {DRONE: "02:00:00:00:78:02", GROUND: "02:00:00:00:78:01"}
 # What runs inside sees a folder for its sockets that nobody else sees and that goes with it.
 _OWN_RUN = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh"]
+_CARRIER_S = 20.0
 T = TypeVar("T")
-
-
-class RoomError(RuntimeError):
-    """The two machines could not be made; the text says what to do."""
 
 
 def refusal() -> str:
     """Why this machine cannot make such rooms, in one line; empty when it can."""
-    if os.geteuid() != 0:
-        return "needs root for network namespaces: run it as root or with sudo"
-    try:
-        netns.Namespace().close()
-    except OSError as error:
-        return f"needs network namespaces: {error}"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "needs /dev/net/tun"
-    for tool in ("ip", "unshare", "nsenter"):
-        if subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, check=False).returncode != 0:
-            return f"needs the program '{tool}': apt-get install iproute2 util-linux"
-    return ""
+    return network.refusal({"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"})
 
 
 class Room:
@@ -59,6 +45,7 @@ class Room:
     def __init__(self) -> None:
         self._spaces = {side: netns.Namespace() for side in SIDES}
         self._children: list[subprocess.Popen[bytes]] = []
+        self._link: network.LinkProcess | None = None
 
     def path(self, side: str) -> str:
         """A file that stands for the namespace, for programs that enter it themselves."""
@@ -69,31 +56,22 @@ class Room:
         return self._spaces[side].call(work)
 
     def ip(self, side: str, *lines: str) -> None:
-        """`ip` commands; raises RoomError with its own message."""
+        """`ip` commands; raises NetworkError with its own message."""
 
-        def run() -> subprocess.CompletedProcess[str]:
-            text = "\n".join(lines) + "\n"
-            return subprocess.run(["ip", "-batch", "-"], input=text, capture_output=True, text=True, check=False)
-
-        result = self.call(side, run)
-        if result.returncode != 0:
-            raise RoomError(f"ip ({side}): {result.stderr.strip()}")
+        network.batch(self._spaces[side].call, lines)
 
     def spawn(self, side: str, command: Sequence[str], own_run: bool = True, **options: Any) -> subprocess.Popen[bytes]:
         """Start a program there; the kernel kills it when this process ends. From the main thread only."""
         assert threading.current_thread() is threading.main_thread()
-        bind = die_with(os.getpid())
         descriptor = self._spaces[side].descriptor
 
-        def prepare() -> None:
-            os.setpgrp()
-            bind()
+        def inside() -> None:
+            os.setpgrp()  # keeps Ctrl-C for the parent; one session keeps all in one group of the scheduler
             netns.enter(descriptor)
 
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
         whole = [*(_OWN_RUN if own_run else []), *command]
-        # A group of its own keeps Ctrl-C for the parent; one session keeps all in one group of the scheduler.
-        child = cast("subprocess.Popen[bytes]", subprocess.Popen(whole, preexec_fn=prepare, **options))
+        child = start(whole, inside=inside, **options)
         self._children.append(child)
         return child
 
@@ -109,22 +87,9 @@ class Room:
 
         Not netem: many kernels of virtual machines come without it, and the figures should not depend on which it was.
         """
-        taps = [self.call(side, lambda side=side: open_tap(DEVICE[side])) for side in SIDES]  # type: ignore[misc]
-        try:
-            command = [sys.executable, "-m", "pqc_mav_sim.impairment", *map(str, taps), "--seed", str(seed)]
-            link = self.spawn(
-                DRONE, command, own_run=False, pass_fds=taps, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        finally:
-            for tap in taps:
-                os.close(tap)
-        assert link.stdin is not None
-        assert link.stdout is not None
-        link.stdin.write(json.dumps({"impair": {"loss": loss}}).encode() + b"\n")
-        link.stdin.flush()
-        answer = json.loads(link.stdout.readline() or b"{}")
-        if not answer.get("ok"):
-            raise RoomError(f"link: {answer.get('error', 'it ended')}")
+        ends = [(self._spaces[side], DEVICE[side]) for side in SIDES]
+        self._link = network.LinkProcess(*ends, seed=seed)
+        self._link.impair({"loss": loss})
         self._configure()
 
     def _configure(self) -> None:
@@ -136,6 +101,9 @@ class Room:
                 f"addr add {ADDRESS[side]}/24 dev {DEVICE[side]}",
                 f"neigh replace {ADDRESS[other]} lladdr {_MAC[other]} dev {DEVICE[side]} nud permanent",
             )
+        for side in SIDES:  # what is sent before is dropped
+            if not wait_until(partial(self.call, side, partial(_carries, DEVICE[side])), _CARRIER_S):
+                raise network.NetworkError(f"{DEVICE[side]} is not up after {_CARRIER_S:g} s")
 
     def close(self) -> None:
         """End what runs there and let go of the namespaces."""
@@ -148,8 +116,15 @@ class Room:
                 if stream is not None:
                     with contextlib.suppress(OSError):
                         stream.close()
+        if self._link is not None:
+            self._link.close()
         for space in self._spaces.values():
             space.close()
+
+
+def _carries(device: str) -> bool:
+    shown = subprocess.run(["ip", "-o", "link", "show", device], capture_output=True, check=False).stdout
+    return b"LOWER_UP" in shown and b"state DOWN" not in shown
 
 
 @contextlib.contextmanager

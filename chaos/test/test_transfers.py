@@ -2,17 +2,17 @@
 from __future__ import annotations
 
 import argparse
-import socket
 import threading
 
 import pytest
 import transfers
 from overload import FORMS
 from pymavlink.dialects.v20 import common as mavlink
+from traffic import application_socket
 
 
 def test_a_mission_is_uploaded_item_by_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    proxy = transfers.station(0)
+    proxy = application_socket()
     monkeypatch.setattr(transfers, "GCS_PLAIN", proxy.getsockname()[1])
     got: list[int] = []
 
@@ -37,16 +37,11 @@ def test_a_mission_is_uploaded_item_by_item(monkeypatch: pytest.MonkeyPatch) -> 
 
     thread = threading.Thread(target=vehicle)
     thread.start()
-    with proxy, transfers.station(0) as ground:
+    with proxy, application_socket() as ground:
         seconds = transfers.upload(ground)
         thread.join()
     assert got == list(range(10))
     assert seconds is not None and seconds < 10
-
-
-def test_a_station_is_a_socket_on_loopback() -> None:
-    with transfers.station(0) as end:
-        assert end.getsockname()[0] == "127.0.0.1" and end.type == socket.SOCK_DGRAM
 
 
 def test_the_page_tells_what_ended() -> None:

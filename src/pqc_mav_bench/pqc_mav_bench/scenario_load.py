@@ -6,9 +6,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from pqc_mav_bench import child
 from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.scenario import Scenario
+from pqc_mav_common import child
 
 NONE, EMULATED, DETECTOR = "none", "emulated", "detector"
 _READY = "ready"

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import threading
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from pqc_mav_common.child import Program, ProgramError
 from pqc_mav_common.free_ports import held_domain, own_run_folder
 
 DEADLINE_S = 90.0
@@ -50,52 +50,16 @@ def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_
     return found
 
 
-class Running:
-    """A process that runs until it is stopped; its output lines are collected. Kill it at the end of the test."""
+class Running(Program):
+    """A process that runs until it is stopped, in a session of its own; both outputs are collected."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            env={**os.environ, **(environment or {})},
-        )
-        self.lines: list[str] = []
-        self._silent = False  # it has ended, and everything that it said is in `lines`
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        environment = {**os.environ, **(environment or {})}
+        super().__init__(command[0], command, limit_s=DEADLINE_S, start_new_session=True, env=environment)
 
-    def wait_for(self, words: str, after: int = 0) -> None:
+    def wait_for(self, words: str, after: int = 0) -> re.Match[str]:
         """Wait until a line contains `words`, beyond the first `after` lines; not for a process that has ended."""
-
-        def said() -> bool:
-            return any(words in line for line in self.lines[after:])
-
-        with self._changed:
-            self._changed.wait_for(lambda: said() or self._silent, DEADLINE_S)
-            assert said(), f"no {words!r} in:\n" + "\n".join(self.lines)
-
-    def end(self, number: int) -> int:
-        """Send a signal and return the exit code."""
-        self.process.send_signal(number)
-        code = self.process.wait(DEADLINE_S)
-        self._reader.join(DEADLINE_S)
-        return code
-
-    def kill(self) -> None:
-        """End it, whatever happened."""
-        self.process.kill()
-        self.process.wait(DEADLINE_S)
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._changed:
-                self.lines.append(line.rstrip())
-                self._changed.notify_all()
-        with self._changed:
-            self._silent = True
-            self._changed.notify_all()
+        try:
+            return super().wait_for(re.escape(words), after)
+        except ProgramError:
+            raise AssertionError(f"no {words!r} in:\n" + "\n".join(self.lines)) from None

@@ -8,36 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.two_ends import HOST, drone_config, gcs_config
 
-HOST = "127.0.0.1"
+__all__ = ["HOST", "drone_parameters", "gcs_parameters", "parameter_arguments", "ros_arguments"]
 
 
 def gcs_parameters(keys: Path, drones: tuple[str, ...] = ("d1",), **changes: Any) -> dict[str, Any]:
     """A gcs that serves these drones; `keys` is the root of all keys."""
-    return {
-        "role": "gcs",
-        "keys": str(keys / "gcs"),
-        "bind": HOST,
-        "data_port": free_port(),
-        "drones": list(drones),
-        "key_pool_depth": 0,
-        **changes,
-    }
+    config = gcs_config(keys, {}, data_port=free_port(), drones=list(drones), key_pool_depth=0)
+    del config["drone"]
+    return {**config, **changes}
 
 
 def drone_parameters(keys: Path, data_port: int, drone_id: str = "d1", **changes: Any) -> dict[str, Any]:
     """One of its drones."""
-    return {
-        "role": "drone",
-        "keys": str(keys / "drones" / drone_id),
-        "drone_id": drone_id,
-        "peer": HOST,
-        "bind": HOST,
-        "data_port": data_port,
-        "local_data_port": 0,
-        "plain_bind": f"{HOST}:0",
-        **changes,
-    }
+    return drone_config(keys, drone_id, data_port, **changes)
 
 
 def parameter_arguments(parameters: dict[str, Any]) -> list[str]:

@@ -4,13 +4,11 @@
     python3 -m pqc_mav_bench.workload.worker
 
 A separate process, so that the collectors do not disturb the traffic they measure and its processor time is known.
-One JSON object per line: {"command": "start", "spec": {...}}, {"command": "quiet"}, {"command": "stop",
-"expected": n}; each is answered with {"ok": true, ...} or {"ok": false, "message": ...}. Ends with its input.
+Its commands, in the form of `pqc_mav_common.helper`: start (spec), quiet, stop (expected). Ends with its input.
 """
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import time
@@ -18,6 +16,7 @@ from typing import Any, Protocol
 
 from pqc_mav_bench.workload.bulk import BulkEnd, BulkSpec
 from pqc_mav_bench.workload.spec import EndSpec, endpoint
+from pqc_mav_common.helper import serve
 
 DRAIN_S = 1.0  # nothing new for this long although more was sent: the rest is lost, not late
 DRAIN_LIMIT_S = 5.0
@@ -83,30 +82,24 @@ class Worker:
     def __init__(self) -> None:
         self._end: End | None = None
 
-    def handle(self, command: dict[str, Any]) -> dict[str, Any]:
-        """One command; never raises."""
-        try:
-            return {"ok": True, **self._do(command)}
-        except Exception as error:  # the parent must get an answer whatever happens
-            return {"ok": False, "message": f"{type(error).__name__}: {error}"}
-
-    def _do(self, command: dict[str, Any]) -> dict[str, Any]:
-        name = command["command"]
+    def obey(self, command: dict[str, Any]) -> Any:
+        """One command; what it gave."""
+        name = command["do"]
         if name == "start":
             self.close()
             end = make_end(EndSpec.model_validate(command["spec"]))
             end.start()
             self._end = end
-            return {"started_ns": time.monotonic_ns()}
+            return time.monotonic_ns()
         if self._end is None:
             raise ValueError(f"'{name}' without traffic")
         if name == "quiet":
             self._end.quiet()
-            return {"sent": self._end.sent}
+            return self._end.sent
         if name == "stop":
             drain(self._end, int(command.get("expected", 0)))
             end, self._end = self._end, None
-            return {"result": end.stop()}
+            return end.stop()
         raise ValueError(f"unknown command '{name}'")
 
     def close(self) -> None:
@@ -121,9 +114,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when; Ctrl-C is for it
     worker = Worker()
     try:
-        for line in sys.stdin:
-            answer = worker.handle(json.loads(line))
-            print(json.dumps(answer), flush=True)
+        serve(worker.obey)
     finally:
         worker.close()
     return 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 import pytest
@@ -9,6 +11,7 @@ from workload.relay import Relay
 from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_bench.workload.process import WorkerError, WorkerProcess
 from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_common.waiting import wait_until
 
 
 def spec(side: str, address: str, **workload: object) -> EndSpec:
@@ -89,8 +92,8 @@ def test_a_worker_that_died_is_an_error_and_then_replaced(workers):
     drone, _ = workers
     with Relay() as relay:
         drone.start(spec("drone", relay.drone, kind="bulk"))
-        drone._process.kill()
-        drone._process.wait()
+        os.kill(drone.pid, signal.SIGKILL)
+        assert wait_until(lambda: not drone.pid, 10)
         with pytest.raises(WorkerError):
             drone.stop()
         assert drone.pid != 0 or drone._ensure()

@@ -7,7 +7,6 @@ It begins with the first scrape, and ends where nobody has asked for a while.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from pqc_mav_common.child import die_with
+from pqc_mav_common.child import end, start
 from pqc_mav_dashboard.topics import namespace_of, short_type
 
 HELPER = (sys.executable, "-m", "pqc_mav_dashboard.ros_helper")
@@ -103,23 +102,12 @@ class Senses:
         self._newest.clear()
         if process is None:
             return
-        assert process.stdin is not None
-        with suppress(OSError):
-            process.stdin.close()  # its sign to end
-        try:
-            process.wait(3.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
     def _listen(self, started: threading.Event) -> None:
         try:
-            process = self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                preexec_fn=die_with(os.getpid()),
-                start_new_session=True,
+            process = self._process = start(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
         except OSError as error:
             self._say(f"ROS topics are not heard: {error}.")

@@ -14,15 +14,14 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.child import Program, ProgramError, end
+
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
-_TERMINATE_S = 10.0
 _RECEIVED = re.compile(r"Received (\d+) parameters")
-_SAVED = re.compile(r"Saved (\d+) parameters to (.+)")
+_SAVED = r"Saved (\d+) parameters to (.+)"
 
 
 class SessionFailedError(RuntimeError):
@@ -76,25 +75,6 @@ def mavsdk_session(url: str, timeout: float = 150.0) -> dict[str, Any]:
         return result
 
 
-class _Output:
-    """Collects what a process prints, in a thread, so that it never blocks on a full pipe."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._lines: list[str] = []
-        self._process = process
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        if self._process.stdout is not None:
-            for line in self._process.stdout:
-                self._lines.append(line)
-
-    @property
-    def text(self) -> str:
-        return "".join(self._lines)
-
-
 def mavproxy_param_session(where: int | str, timeout: float = 60.0) -> dict[str, Any]:
     """Let MAVProxy fetch the full parameter list of a vehicle.
 
@@ -109,54 +89,28 @@ def mavproxy_param_session(where: int | str, timeout: float = 60.0) -> dict[str,
     """
     master = f"udpin:127.0.0.1:{where}" if isinstance(where, int) else where
     with tempfile.TemporaryDirectory(prefix="mavproxy-") as folder:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "MAVProxy.mavproxy", f"--master={master}"),
-                *("--daemon", f"--state-basedir={folder}"),
-            ],
-            cwd=folder,
-            env=_environment(Path(folder)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        output = _Output(process)
+        command = [sys.executable, "-m", "MAVProxy.mavproxy", f"--master={master}"]
+        command += ["--daemon", f"--state-basedir={folder}"]
+        options = {"cwd": folder, "env": _environment(Path(folder)), "stdin": subprocess.DEVNULL}
+        program = Program("MAVProxy", command, limit_s=timeout, **options)
         try:
-            saved = _wait_for_params(process, output, timeout)
-            counts = _RECEIVED.findall(output.text)
+            saved = program.wait_for(_SAVED)
+            output = "\n".join(program.lines)
+            counts = _RECEIVED.findall(output)
             return {
                 "count": int(counts[0]) if counts else None,
                 "params": _read_param_file(Path(saved[2].strip())),
-                "output": output.text,
+                "output": output,
             }
+        except ProgramError:
+            code = program.process.poll()
+            what = f"had no full parameter list within {timeout:g} s" if code is None else f"ended with code {code}"
+            raise SessionFailedError(f"MAVProxy {what}:\n" + "\n".join(program.lines[-15:])) from None
         finally:
-            _end(process)
-
-
-def _wait_for_params(process: subprocess.Popen[str], output: _Output, timeout: float) -> re.Match[str]:
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        saved = _SAVED.search(output.text)
-        # the line ends with the file's name, so it has to be there as a whole
-        if saved is not None and output.text[saved.end() : saved.end() + 1] == "\n":
-            return saved
-        if process.poll() is not None:
-            raise SessionFailedError(f"MAVProxy ended with code {process.returncode}:\n{_tail(output.text)}")
-        time.sleep(0.05)
-    raise SessionFailedError(f"MAVProxy had no full parameter list within {timeout:g} s:\n{_tail(output.text)}")
+            end(program.process)
 
 
 def _read_param_file(path: Path) -> dict[str, float]:
     """Return the parameters of a file with a name and a value per line."""
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
     return {row[0]: float(row[1]) for row in rows if len(row) == 2}
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(_TERMINATE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Children answer, refuse, die alone and die with their parent."""
+"""Helpers answer, refuse, die alone and die with their parent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from children import HERE, Child, ChildError
 
+from pqc_mav_common.helper import Helper, HelperError
 from pqc_mav_common.waiting import wait_until
 
 ECHO = """
 import os, sys, time
-sys.path.insert(0, {here!r})
-from children import serve
+from pqc_mav_common.helper import serve
 def obey(command):
     if command["do"] == "sleep":
         time.sleep(command["s"])
@@ -26,35 +25,36 @@ def obey(command):
     if command["do"] == "exit":
         os._exit(3)
     return command.get("say")
-serve(obey, in_threads=frozenset({{"sleep"}}))
+serve(obey, in_threads=frozenset({"sleep"}))
 """
 
 
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "echo.py"
-    path.write_text(ECHO.format(here=str(HERE)))
+    path.write_text(ECHO)
     return path
 
 
 def test_answers_come_to_their_questions(script: Path) -> None:
-    child = Child([str(script)])
+    child = Helper([sys.executable, str(script)])
     slow = child.begin("sleep", s=0.3, say="slow")
     assert child.ask("say", say="fast") == "fast"
     assert slow(5.0) == "slow"
-    with pytest.raises(ChildError, match="ValueError: because"):
+    with pytest.raises(HelperError, match="ValueError: because") as refused:
         child.ask("fail")
-    with pytest.raises(ChildError, match="not answered within"):
+    assert refused.value.refused
+    with pytest.raises(HelperError, match="not answered within"):
         child.ask("sleep", timeout_s=0.05, s=1)
     child.close()
     assert child.process.returncode is not None
 
 
 def test_a_child_that_ends_or_is_killed_says_so(script: Path) -> None:
-    child = Child([str(script)])
-    with pytest.raises(ChildError, match="ended before it answered"):
+    child = Helper([sys.executable, str(script)])
+    with pytest.raises(HelperError, match="ended before it answered"):
         child.ask("exit")
-    with pytest.raises(ChildError, match="has ended"):
+    with pytest.raises(HelperError, match="has ended"):
         child.ask("say", say=1)
     child.kill()
     child.close()
@@ -67,9 +67,8 @@ def test_children_die_with_a_parent_that_is_killed(script: Path) -> None:
             "-c",
             textwrap.dedent(f"""
                 import sys, time
-                sys.path.insert(0, {str(HERE)!r})
-                from children import Child
-                child = Child([{str(script)!r}])
+                from pqc_mav_common.helper import Helper
+                child = Helper([sys.executable, {str(script)!r}])
                 child.ask("say", say=1)
                 child.begin("sleep", s=60)
                 print(child.pid, flush=True)
