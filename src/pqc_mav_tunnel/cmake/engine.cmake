@@ -8,6 +8,7 @@ add_library(pqcmav_engine STATIC
   src/engine_drones.cpp
   src/error.cpp
   src/events.cpp
+  src/open_sockets.cpp
   src/peer_list.cpp
   src/process.cpp
   src/status.cpp

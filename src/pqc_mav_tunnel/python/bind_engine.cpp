@@ -7,6 +7,7 @@
 #include "convert.hpp"
 #include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
 
 namespace pqcmav::python {
@@ -265,6 +266,8 @@ void bind_engine(py::module_& module) {
           py::arg("drone_id"))
       .def("control_socket", &Engine::control_socket)
       .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
+      .def("open_sockets",
+           [](const Engine& engine) { return list_of(open_sockets(engine.ports(), engine.stats()), kView); })
       .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"))
       .def("use_station", &Engine::use_station, py::arg("gcs_id"));
 

@@ -222,15 +222,9 @@ RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::strin
 
 std::string Engine::control_socket() const { return impl_->control_path; }
 
-void Engine::set_dangers(std::vector<std::string> dangers) {
-  const std::lock_guard lock(impl_->dangers_mutex);
-  impl_->dangers = std::move(dangers);
-}
+void Engine::set_dangers(std::vector<std::string> dangers) { impl_->dangers.tell(std::move(dangers), now_ns()); }
 
-std::vector<std::string> Engine::dangers() const {
-  const std::lock_guard lock(impl_->dangers_mutex);
-  return impl_->dangers;
-}
+std::vector<std::string> Engine::dangers() const { return impl_->dangers.at(now_ns()); }
 
 bool Engine::use_station(const std::string& gcs_id) {
   (void)impl_->plane();

@@ -13,6 +13,7 @@
 #include "console/console.hpp"
 #include "control/drone_control.hpp"
 #include "control/gcs_control.hpp"
+#include "dangers.hpp"
 #include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -61,8 +62,7 @@ class Engine::Impl {
   std::unique_ptr<DataPlane> data;
   std::unique_ptr<Console> console;
   std::string control_path;
-  mutable std::mutex dangers_mutex;
-  std::vector<std::string> dangers;
+  Dangers dangers;
   bool running = false;
 };
 

@@ -46,7 +46,8 @@ class FakeSteered final : public Steered {
   NamedCounters totals() const override { return {{"delivered", 3}}; }
   std::optional<RefusedShare> refused_from() const override { return RefusedShare{"203.0.113.0/24", 0.5}; }
   std::vector<Traffic> traffic() const override { return {{"uav1", {packets, 0, 0, 0}}, {"uav2", {}}}; }
-  std::vector<std::string> dangers() const override { return {"a way around"}; }
+  std::vector<std::string> dangers() const override { return endangered; }
+  void set_dangers(std::vector<std::string> lines) override { endangered = std::move(lines); }
   LogLevel log_level() const override { return level; }
   void set_log_level(LogLevel to) override { level = to; }
   bool use_station(const std::string& gcs_id) override {
@@ -97,6 +98,7 @@ class FakeSteered final : public Steered {
   }
 
   EngineConfig set_up;
+  std::vector<std::string> endangered = {"a way around"};
   std::uint64_t packets = 0;
   LogLevel level = LogLevel::info;
   std::mutex mutex;

@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "fake_steered.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 
 namespace pqcmav {
 namespace {
@@ -47,6 +52,44 @@ TEST_F(CommandsTest, StatusIsWholeAndForOneDrone) {
   EXPECT_EQ(one["id"], "mine");
   ASSERT_EQ(one["result"]["tunnels"].size(), 1u);
   EXPECT_EQ(one["result"]["tunnels"][0]["drone_id"], "uav2");
+}
+
+TEST_F(CommandsTest, DangersComeFromTheEnginesUserAndFromRootAlone) {
+  const auto line = R"({"v": 1, "command": "dangers", "lines": ["mavros listens", "two\nlines\u001b[2J"]})";
+  const auto tell = [&](uid_t uid) { return Json::parse(commands.answer(line, {42, uid, 1001}).line); };
+  const auto other = ::geteuid() + 1;
+  EXPECT_EQ(tell(other)["error"]["code"], "permission");
+  EXPECT_EQ(engine.dangers(), std::vector<std::string>{"a way around"});
+  const std::vector<std::string> told = {"mavros listens", "two\\nlines\\x1b[2J"};
+  for (const auto uid : {::geteuid(), uid_t{0}}) {
+    EXPECT_EQ(tell(uid)["result"], (Json{{"dangers", 2}, {"for_s", 30}}));
+    EXPECT_EQ(engine.dangers(), told) << "one line each, whatever was sent";
+  }
+  ASSERT_EQ(engine.noted.size(), 1u) << "what is told again is no news";
+  EXPECT_NE(engine.noted[0].find("2 ways around the tunnel"), std::string::npos) << engine.noted[0];
+}
+
+TEST_F(CommandsTest, DangersAreFewAndShort) {
+  const auto refused = [&](const Json& lines) {
+    const Json request = {{"v", 1}, {"command", "dangers"}, {"lines", lines}};
+    const auto answer = Json::parse(commands.answer(request.dump(), {42, ::geteuid(), 1001}).line);
+    return answer["ok"] == true ? "" : answer["error"]["code"].get<std::string>();
+  };
+  EXPECT_EQ(refused(Json::array()), "");
+  EXPECT_EQ(engine.dangers(), std::vector<std::string>{});
+  EXPECT_EQ(refused(std::vector<std::string>(16, std::string(1000, 'a'))), "");
+  for (const auto& bad : {Json("a"), Json(nullptr), Json{7}, Json{Json::array()}, Json{std::string(1001, 'a')},
+                          Json(std::vector<std::string>(17, "a"))})
+    EXPECT_EQ(refused(bad), "bad_request") << bad;
+  EXPECT_EQ(engine.dangers().size(), 16u) << "what is refused changes nothing";
+}
+
+TEST_F(CommandsTest, SocketsAreThoseOfThisProcess) {
+  ::setenv(kSystemVariable, "mine", 1);
+  const auto result = ask(R"({"v": 1, "command": "sockets"})")["result"];
+  ::unsetenv(kSystemVariable);
+  EXPECT_EQ(result["system"], "mine");
+  EXPECT_EQ(result["sockets"].size(), open_sockets().size());
 }
 
 TEST_F(CommandsTest, RatesAreThoseOfTheLastSecond) {

@@ -80,7 +80,8 @@ class Engine {
   bool set_shape_kbit(std::int64_t kbit);
   /// Path that the control socket has, or had until stop(); "" without one.
   [[nodiscard]] std::string control_socket() const;
-  /// What the host found on its machine that endangers the link, a line each: the control socket passes it on.
+  /// What the host found on its machine that endangers the link, a line each: the control socket passes it on. Forgotten
+  /// 30 s after it was last told.
   void set_dangers(std::vector<std::string> dangers);
   [[nodiscard]] std::vector<std::string> dangers() const;
   /// The ground station that a drone with several is to use as soon as it answers, and then before all others; "" = the

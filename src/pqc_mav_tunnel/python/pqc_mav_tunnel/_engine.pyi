@@ -109,7 +109,9 @@ class Engine:
     def control_socket(self) -> str:
         """Return the path of the control socket, "" without one."""
     def set_dangers(self, dangers: Sequence[str]) -> None:
-        """Have the control socket tell what the host found to endanger the link, a line each."""
+        """Have the control socket tell what the host found to endanger the link, a line each, for 30 s."""
+    def open_sockets(self) -> list[dict[str, Any]]:
+        """Where this process can be reached: `protocol`, `host`, `port`, `inode` and `use` (tunnel, plain, other)."""
     def set_shape_kbit(self, kbit: int) -> bool:
         """Shape what leaves to this rate from now on, for every link; 0 = off. False when the engine does not run."""
 

@@ -6,18 +6,23 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "clock.hpp"
+#include "dangers.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/version.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
 constexpr int kConsoleVersion = 1;
 constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
+constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
 constexpr double kRekeyWaitMost = 300;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
 constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
@@ -130,8 +135,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 14>& Commands::table() {
-  static const std::array<Entry, 14> entries = {{
+const std::array<Commands::Entry, 16>& Commands::table() {
+  static const std::array<Entry, 16> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -140,6 +145,8 @@ const std::array<Commands::Entry, 14>& Commands::table() {
       {"drones", {"action", "drone", "settings", "dry_run"}, &Commands::drones},
       {"rekey", {"drone", "suite", "kind", "reason", "timeout_s", "pin_for_s"}, &Commands::rekey},
       {"log_level", {"level"}, &Commands::log_level},
+      {"sockets", {}, &Commands::sockets},
+      {"dangers", {"lines"}, &Commands::dangers},
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
       {"subscribe", {"events"}, &Commands::subscribe},
@@ -346,6 +353,33 @@ CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
     engine_.set_log_level(*level);
   }
   return answer_with(request, {{"level", to_string(engine_.log_level())}});
+}
+
+/// For the guard, which may not look into this process.
+CommandAnswer Commands::sockets(const Json& request, const Asker&) {
+  Json out = Json::array();
+  for (const auto& each : open_sockets(engine_.ports(), engine_.stats())) out.push_back(view_of(each));
+  const auto* system = std::getenv(kSystemVariable);
+  return answer_with(request, {{"system", system ? system : ""}, {"sockets", std::move(out)}});
+}
+
+/// Whoever else may ask could raise false alarms, or hide a true one.
+CommandAnswer Commands::dangers(const Json& request, const Asker& who) {
+  if (who.uid != 0 && who.uid != ::geteuid()) refuse("permission", "Only the engine's user and root tell dangers.");
+  const auto lines = request.find("lines");
+  if (lines == request.end() || !lines->is_array() || lines->size() > kDangersMost)
+    refuse("bad_request", "'lines' must be a list of at most 16 texts.");
+  std::vector<std::string> told;
+  for (const auto& each : *lines) {
+    if (!each.is_string() || each.get_ref<const std::string&>().size() > kDangerMost)
+      refuse("bad_request", "'lines' must be texts of at most 1000 bytes.");
+    told.push_back(one_line(each.get_ref<const std::string&>()));
+  }
+  const auto count = told.size();
+  if (told != engine_.dangers())
+    note(who, "", count == 0 ? "no way around the tunnel any more" : std::to_string(count) + " ways around the tunnel");
+  engine_.set_dangers(std::move(told));
+  return answer_with(request, {{"dangers", count}, {"for_s", kDangersLast_s}});
 }
 
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {

@@ -54,7 +54,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 14>& table();
+  static const std::array<Entry, 16>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -64,6 +64,8 @@ class Commands {
   CommandAnswer drones(const Json& request, const Asker& who);
   CommandAnswer rekey(const Json& request, const Asker& who);
   CommandAnswer log_level(const Json& request, const Asker& who);
+  CommandAnswer sockets(const Json& request, const Asker& who);
+  CommandAnswer dangers(const Json& request, const Asker& who);
   CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer station(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);

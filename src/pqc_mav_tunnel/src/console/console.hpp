@@ -27,6 +27,7 @@ class Console final : private Steered {
   std::optional<RefusedShare> refused_from() const override { return engine_.refused_from(); }
   std::vector<Traffic> traffic() const override;
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
+  void set_dangers(std::vector<std::string> lines) override { engine_.set_dangers(std::move(lines)); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }

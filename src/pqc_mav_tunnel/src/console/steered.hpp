@@ -37,8 +37,9 @@ class Steered {
   [[nodiscard]] virtual NamedCounters totals() const = 0;
   [[nodiscard]] virtual std::optional<RefusedShare> refused_from() const = 0;
   [[nodiscard]] virtual std::vector<Traffic> traffic() const = 0;
-  /// What the host found to endanger the link; a line each.
+  /// As of Engine.
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
+  virtual void set_dangers(std::vector<std::string> lines) = 0;
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
   /// As Engine::reload, add_drone, remove_drone and end_session.

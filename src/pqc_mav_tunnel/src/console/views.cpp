@@ -102,6 +102,14 @@ Json view_of(const Suite& suite) {
   return out;
 }
 
+Json view_of(const OpenSocket& socket) {
+  return {{"protocol", socket.udp ? "UDP" : "TCP"},
+          {"host", socket.host},
+          {"port", socket.port},
+          {"inode", socket.inode},
+          {"use", to_string(socket.use)}};
+}
+
 Json view_of(const DroneChanges& changes) {
   return {{"added", changes.added},
           {"removed", changes.removed},

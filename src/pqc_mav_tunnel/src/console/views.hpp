@@ -7,6 +7,7 @@
 
 #include "console/handshake_tally.hpp"
 #include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/picture.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
@@ -19,6 +20,7 @@ Json view_of(const LinkQualityView& link);
 Json view_of(const NamedCounters& counters);
 Json view_of(const HandshakeTally& tally);
 Json view_of(const Suite& suite);
+Json view_of(const OpenSocket& socket);
 Json view_of(const DroneChanges& changes);
 Json view_of(const KeyChanges& changes);
 Json view_of(const ReloadOutcome& outcome);

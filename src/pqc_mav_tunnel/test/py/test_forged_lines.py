@@ -30,6 +30,11 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "log_level": {"level": "info"},
     "reload": {"dry_run": True},
     "station": {"gcs_id": "gcs"},
+    "picture": {"of": "status"},
+    "schema": {},
+    "config": {},
+    "sockets": {},
+    "dangers": {"lines": ["a way around"]},
     "subscribe": {"events": ["log"]},
 }
 
@@ -58,6 +63,8 @@ def requests(command: str) -> list[dict[str, Any]]:
         made += [{"action": "remove", "drone": FORGED}, {"action": "add", "drone": FORGED}]
     if command == "subscribe":
         made.append({"events": [FORGED]})
+    if command == "dangers":
+        made.append({"lines": [FORGED]})
     return made
 
 
@@ -73,12 +80,14 @@ def test_no_field_forges_a_line(pair: Pair) -> None:
                 fresh.ask(command, **fields)
                 fresh.close()
         client.close()
-    pair.gcs.set_dangers([])
     said: list[str] = []
     for engine in (pair.gcs, pair.drone):
         while events := engine.wait_events(0.2):
             said += [text for event in events for text in texts(event)]
-        said += texts(engine.status())
+        client = Client(engine.control_socket())
+        said += texts(engine.status()) + (dangers := client.ask("status")["result"]["dangers"])
+        assert len(dangers) == 1, "what was told"
+        client.close()
     assert any("(x\\n[INFO] Asked through the control socket by uid 0\\r\\x1b[2K" in text for text in said), said
     assert not [text for text in said if acts(text)]
 
