@@ -22,5 +22,7 @@ setup(
     description="ROS 2 lifecycle node that hosts the post-quantum MAVLink tunnel engine",
     license="Apache-2.0",
     python_requires=">=3.10",
-    entry_points={"console_scripts": ["pqc_proxy = pqc_mav_proxy.main:run"]},
+    entry_points={
+        "console_scripts": ["pqc_proxy = pqc_mav_proxy.main:run", "pqc_guard = pqc_mav_proxy.guard_node:run"]
+    },
 )

@@ -17,7 +17,7 @@ from pqc_mav_common.siblings import ALLOWED
 PACKAGE = "mavros"
 PORT = 14555  # its own end of the way to the drone's proxy, as mavros itself would choose it
 URLS = ("fcu_url", "gcs_url")
-WATCHED: Mapping[str, str] = {ALLOWED: "{mavros_allow}"}  # environment of the proxy, which looks at open sockets
+WATCHED: Mapping[str, str] = {ALLOWED: "{mavros_allow}"}  # environment of whoever looks at open sockets
 CHOICES = ("udp", "mavros")
 HINT = (
     "mavlink:=mavros needs the ROS 2 package mavros (apt install ros-$ROS_DISTRO-mavros); mavlink:=udp works without it"

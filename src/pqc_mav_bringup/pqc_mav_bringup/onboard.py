@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `pqc_onboard` process: sensing and policy together, and the detector where it is asked for.
+"""The `pqc_onboard` process: sensing and policy together, detector and guard where they are asked for.
 
 Python, rclpy and the middleware cost each process some 50 MB, whatever its nodes do. The nodes are the same as in
-`pqc_sensing`, `pqc_policy` and `pqc_detect`; each takes its own parameters out of what the process was given.
+`pqc_sensing`, `pqc_policy`, `pqc_detect` and `pqc_guard`; each takes its own parameters out of what the process was
+given.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from functools import partial
 from typing import Any
 
 from pqc_mav_common.process import leave, run_nodes
+from pqc_mav_common.siblings import WITH_GUARD
 
 PROGRAM = "pqc_onboard"
-WITH_DETECTOR = "--detect"
+WITH_DETECTOR = "--detect=true"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,9 +36,12 @@ def _load(arguments: list[str]) -> list[Any]:
         from pqc_mav_detect.node import DetectNode
         from pqc_mav_detect.node_parameters import PARAMETERS
 
-        arguments[:] = [argument for argument in arguments if argument != WITH_DETECTOR]
         tables.append(PARAMETERS)
         kinds.append(DetectNode)
+    if WITH_GUARD in arguments:
+        from pqc_mav_proxy.guard_node import GuardNode
+
+        kinds.append(GuardNode)
     # Parameters given without a node's name reach every node of the process.
     siblings = [spec.name for specs in tables for spec in specs]
     # What is sensed first, then what decides by it.

@@ -44,11 +44,11 @@ SCENARIO = SystemDescription(
         Argument("policy_config", "Configuration file of the policy.", str(config_file("scenario_policy.yaml"))),
     ),
     processes=(
-        *(_adapted(process) for process in DEMO.processes),
+        *(_adapted(process) for process in DEMO.processes if process.name != systems.GUARD),
         systems._sensing(
             DRONE, {"tap": Setting("127.0.0.1:{tap_port}"), "thermal_root": Setting("{thermal_root}")}, {}
         ),
         systems._policy(DRONE, {}, {}),
-        systems._detect(DRONE, {}),
+        systems._detect(DRONE, {}, {}),
     ),
 )

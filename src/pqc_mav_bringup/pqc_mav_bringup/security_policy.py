@@ -68,6 +68,7 @@ DETECT = Profile(
     publishes=(DIAGNOSTICS, "threat"),
     hears=tuple(f"pqc_proxy/{topic}" for topic in ("link", "server_stats", "status")),
 )
+GUARD = Profile("pqc_guard", publishes=(DIAGNOSTICS,))
 # It records whatever is below the namespaces of both ends.
 RECORDER = Profile("flight_recorder", publishes=(DIAGNOSTICS,), hears=(DIAGNOSTICS, "/drone/*", "/gcs/*"))
 MAVROS_TOPICS = (
@@ -96,6 +97,7 @@ ENDS: dict[str, tuple[Profile, ...]] = {
             asks=tuple(f"pqc_proxy/{name}" for name in ("get_info", "list_suites", "rekey", "set_parameters")),
         ),
         DETECT,
+        GUARD,
         RECORDER,
         Profile(
             "bench_controller",
@@ -113,6 +115,7 @@ ENDS: dict[str, tuple[Profile, ...]] = {
     "gcs": (
         PROXY,
         DETECT,
+        GUARD,
         RECORDER,
         Profile(
             "bench_agent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pqc_mav_bringup import composed, mavros, onboard, proxy
+from pqc_mav_bringup import composed, mavros, proxy
 from pqc_mav_bringup.description import (
     NODE_ARGUMENTS,
     PARAMS_FILE,
@@ -28,6 +28,7 @@ SENSING = "pqc_sensing"
 POLICY = "pqc_policy"
 ONBOARD = "pqc_onboard"
 DETECT = "pqc_detect"
+GUARD = "pqc_guard"
 RECORDER = "flight_recorder"
 
 SWITCH = ("true", "false")
@@ -72,6 +73,14 @@ _SENSING_SETTINGS = {
 _POLICY_SETTINGS = {"strategy": Setting("{strategy}")}
 _BOTH = {"sensing": "true", "policy": "true"}
 _ONE = {**_BOTH, "together": "true"}
+# Where there is no common process.
+_APART: tuple[Mapping[str, str], ...] = (
+    {"together": "false"},
+    {"together": "true", "sensing": "false"},
+    {"together": "true", "sensing": "true", "policy": "false"},
+)
+# The proxy in C++ is watched from the first of these that runs: pqc_onboard, pqc_detect, pqc_guard.
+_GUARDED = "--guard={proxy}"
 
 _RECORD = Argument(
     "record",
@@ -120,12 +129,11 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
     )
 
 
-def _onboard(
-    namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str], *arguments: str
-) -> ProcessDescription:
+def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
     """Sensing and policy in one process, with the settings and configuration files of both."""
     return ProcessDescription(
-        arguments=arguments,
+        arguments=("--detect={detect}", _GUARDED),
+        environment=mavros.WATCHED,
         name=ONBOARD,
         package="pqc_mav_bringup",
         executable=f"{ONBOARD}.py",  # a program of our own, see there
@@ -137,7 +145,9 @@ def _onboard(
     )
 
 
-def _detect(namespace: str, when: Mapping[str, str]) -> ProcessDescription:
+def _detect(
+    namespace: str, when: Mapping[str, str], environment: Mapping[str, str] = mavros.WATCHED
+) -> ProcessDescription:
     """The detector next to a proxy."""
     return ProcessDescription(
         name=DETECT,
@@ -145,8 +155,25 @@ def _detect(namespace: str, when: Mapping[str, str]) -> ProcessDescription:
         executable=DETECT,
         node=DETECT,
         namespace=namespace,
+        arguments=(_GUARDED,),
+        environment=environment,
         when=when,
         hint=_DETECT_HINT,
+    )
+
+
+def _guard(
+    namespace: str, when: Mapping[str, str], environment: Mapping[str, str] = mavros.WATCHED
+) -> ProcessDescription:
+    """The guard in a process of its own."""
+    return ProcessDescription(
+        name=GUARD,
+        package=proxy.PACKAGES[proxy.PY],
+        executable=GUARD,
+        node=GUARD,
+        namespace=namespace,
+        environment=environment,
+        when={**when, proxy.ARGUMENT.name: proxy.CPP},
     )
 
 
@@ -217,18 +244,13 @@ DRONE = SystemDescription(
             },
             mavros.WATCHED,
         ),
-        _onboard(
-            "{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_ONE, "detect": "true"}, onboard.WITH_DETECTOR
-        ),
-        _onboard("{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, {**_ONE, "detect": "false"}),
+        _onboard("{namespace}", {**_SENSING_SETTINGS, **_POLICY_SETTINGS}, _ONE),
         _sensing("{namespace}", _SENSING_SETTINGS, {**_BOTH, "together": "false"}),
         _sensing("{namespace}", _SENSING_SETTINGS, {"sensing": "true", "policy": "false"}),
         _policy("{namespace}", _POLICY_SETTINGS, {**_BOTH, "together": "false"}),
         _policy("{namespace}", _POLICY_SETTINGS, {"sensing": "false", "policy": "true"}),
-        # Alone wherever there is no common process.
-        _detect("{namespace}", {"detect": "true", "together": "false"}),
-        _detect("{namespace}", {"detect": "true", "together": "true", "sensing": "false"}),
-        _detect("{namespace}", {"detect": "true", "together": "true", "sensing": "true", "policy": "false"}),
+        *(_detect("{namespace}", {**when, "detect": "true"}) for when in _APART),
+        *(_guard("{namespace}", {**when, "detect": "false"}) for when in _APART),
         _recorder("{namespace}"),
         mavros.process(),
     ),
@@ -278,6 +300,7 @@ GCS = SystemDescription(
             mavros.WATCHED,
         ),
         _detect("{namespace}", {"detect": "true"}),
+        _guard("{namespace}", {"detect": "false"}),
         _recorder("{namespace}"),
         mavros.process(),
     ),
@@ -328,6 +351,7 @@ DEMO = SystemDescription(
                 "plain_bind": Setting("127.0.0.1:{plain_port}"),
             },
         ),
+        _guard("gcs", {}, {}),
         ProcessDescription(
             name=GROUND,
             package="pqc_mav_sim",

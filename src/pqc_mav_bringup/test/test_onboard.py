@@ -14,6 +14,7 @@ from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command, find_executable
 from pqc_mav_bringup.onboard import WITH_DETECTOR
 from pqc_mav_bringup.systems import DRONE, ONBOARD
+from pqc_mav_common.siblings import WITH_GUARD
 from pqc_mav_common.testing_onlooker import run_twice
 from pqc_mav_detect.node_parameters import PARAMETERS
 from pqc_mav_policy.node_parameters import node_specs
@@ -24,9 +25,9 @@ DEADLINE_S = 60.0
 
 
 def test_every_node_is_there_with_its_own_parameters_and_leaves_the_graph(tmp_path: Path) -> None:
-    nodes = [*(f"pqc_{name}" for name in NODES), "pqc_policy", "pqc_detect"]
+    nodes = [*(f"pqc_{name}" for name in NODES), "pqc_policy", "pqc_detect", "pqc_guard"]
     given = ["-p", "tap:=127.0.0.1:0", "-p", "power_source:=model", "-p", "mode:=hold", "-p", "suites:=[]"]
-    first, again = run_twice([*COMMAND, WITH_DETECTOR], "/s", nodes, given, tmp_path)
+    first, again = run_twice([*COMMAND, WITH_DETECTOR, WITH_GUARD], "/s", nodes, given, tmp_path)
     assert first == again
     shown = {name: block["ros__parameters"] for name, block in yaml.safe_load(first).items()}
     assert (shown["/s/pqc_battery"]["tap"], shown["/s/pqc_policy"]["mode"]) == ("127.0.0.1:0", "hold")

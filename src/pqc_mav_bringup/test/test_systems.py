@@ -10,9 +10,10 @@ from pqc_mav_bringup.description import BringupError, complete, resolve
 from pqc_mav_bringup.mavros import check
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.onboard import WITH_DETECTOR
+from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SWITCH, SYSTEMS
-from pqc_mav_common.siblings import ALLOWED
+from pqc_mav_common.siblings import ALLOWED, WITH_GUARD
 
 PORTS = {
     name: str(number)
@@ -176,6 +177,7 @@ def test_no_copy_of_the_stream_without_somebody_who_reads_it() -> None:
 )
 def test_sensing_and_policy_share_a_process_where_both_run(sensing, policy, together, run) -> None:
     given = {"sensing": sensing, "policy": policy, "together": together, "strategy": "expert", "detect": "false"}
+    given["proxy"] = "py"  # the one in C++ needs a guard beside it
     proxy, *others = resolve(DRONE, given)
     assert [process.executable for process in others] == run
     apart = resolve(DRONE, {**given, "together": "false"})[1:]
@@ -201,6 +203,31 @@ def test_one_detector_beside_each_proxy_unless_left_out(sensing, policy, togethe
         assert (process.package, process.node, process.namespace) == ("pqc_mav_detect", "pqc_detect", "/d7")
     for process in resolve(DRONE, {**given, "detect": "false"}):
         assert process.executable != "pqc_detect" and WITH_DETECTOR not in process.arguments
+
+
+@pytest.mark.parametrize("kind", ["cpp", "py"])
+@pytest.mark.parametrize("detect", SWITCH)
+@pytest.mark.parametrize("policy", SWITCH)
+@pytest.mark.parametrize("together", SWITCH)
+def test_one_guard_beside_a_proxy_in_cpp_in_a_process_that_is_there_anyway(together, policy, detect, kind) -> None:
+    drone = {"together": together, "policy": policy}
+    for system, given in ((DRONE, drone), (GCS, {})):
+        given = {**given, "namespace": "d7", "proxy": kind, "detect": detect, "mavros_allow": "10.0.0.1"}
+        _, *others = resolve(system, given)
+        hosts = [each for each in others if WITH_GUARD in each.arguments or each.executable == "pqc_guard"]
+        assert len(hosts) == (kind == "cpp")
+        shared = system is DRONE and together == policy == "true"
+        wanted = "pqc_onboard.py" if shared else "pqc_detect" if detect == "true" else "pqc_guard"
+        for host in hosts:
+            assert (host.executable, host.namespace, host.environment[ALLOWED]) == (wanted, "/d7", "10.0.0.1")
+
+
+def test_one_guard_in_a_demo_with_proxies_in_cpp() -> None:
+    for system in (DEMO, SCENARIO):
+        given = {"proxy": "cpp", **{each.name: "1" for each in system.arguments if each.name.endswith("port")}}
+        run = resolve(system, given)
+        assert sum(WITH_GUARD in each.arguments or each.executable == "pqc_guard" for each in run) == 1
+        assert not any(each.executable == "pqc_guard" for each in resolve(system, {**given, "proxy": "py"}))
 
 
 def test_the_gcs_has_a_detector_of_its_own() -> None:

@@ -18,6 +18,7 @@ from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.lifecycle import SUCCESS
 from pqc_mav_detect.node import DetectNode
 from pqc_mav_policy.node import PqcPolicyNode
+from pqc_mav_proxy.guard_node import GuardNode
 from pqc_mav_proxy.node import PqcProxyNode
 from pqc_mav_recorder.node import FlightRecorderNode
 from pqc_mav_sensing.main import NODES, load
@@ -45,12 +46,14 @@ def running(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
         made(load(["battery"])[0].make, "/drone", tap="127.0.0.1:0"),
         made(PqcPolicyNode, "/drone", shed_kbit=64),  # which has it ask the proxy to shape
         made(DetectNode, "/drone"),
+        made(GuardNode, "/drone"),
         made(FlightRecorderNode, "/drone", path=where),
         made(ControllerNode, "/drone", root=where),
         made(PqcProxyNode, "/gcs", **ground),
         made(FlightRecorderNode, "/gcs", path=where),
         made(AgentNode, "/gcs"),
         made(DetectNode, "/gcs"),
+        made(GuardNode, "/gcs"),
     ]
     for node in nodes:
         assert node.trigger_configure() == SUCCESS, node.failure

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,18 +13,6 @@ from pqc_mav_common.siblings import Sibling
 from pqc_mav_common.socket_table import PROC, BoundSocket, bound_sockets, own_sockets
 
 CURE = "bind it to 127.0.0.1"
-
-
-@dataclass(frozen=True)
-class Meant:
-    """What this process opens on purpose: `tunnel` ports; `plain` ports (UDP) and `listeners`, by protocol and port,
-    where others are let in; and addresses.
-    """
-
-    tunnel: Collection[int] = ()
-    plain: Collection[int] = ()
-    listeners: Collection[tuple[str, int]] = ()
-    addresses: Collection[str] = ()
 
 
 @dataclass
@@ -67,43 +54,52 @@ class Exposure:
         return Diagnostic("sockets", level, message, values)
 
 
-def look(processes: Iterable[Sibling], domain: int, meant: Meant | None = None, proc: Path = PROC) -> Exposure:
-    """What these processes hold open; `meant` is about this very process."""
-    meant = meant or Meant()
+def look(
+    processes: Iterable[Sibling],
+    domain: int,
+    allowed: Collection[str] = (),
+    listed: Mapping[int, Collection[BoundSocket]] | None = None,
+    proc: Path = PROC,
+) -> Exposure:
+    """What these processes hold open; `allowed` are addresses that may be. What engines say of their own processes is
+    `listed`: nobody else may look into those, or knows what their sockets are for.
+    """
+    listed = listed or {}
     found = Exposure()
     tables: dict[str, list[BoundSocket]] = {}
     for process in processes:
         folder = proc / str(process.pid)
         try:
-            space = str((folder / "ns" / "net").readlink())
-            if space not in tables:
-                tables[space] = list(bound_sockets(folder))
-            inodes = own_sockets(folder)
+            held = listed[process.pid] if process.pid in listed else _held(folder, tables)
         except FileNotFoundError:
             continue  # ended meanwhile
         except OSError:
             found.unseen.append(str(process))
             continue
         found.processes += 1
-        ports = meant if process.pid == os.getpid() else Meant()
-        held = [sock for sock in tables[space] if sock.inode in inodes]
-        let_in = {("UDP", port) for port in ports.plain} | {*ports.listeners}
-        # Ours first, or one of them would count as a socket from which DDS sends. What is on loopback is looked at too:
-        # participants of DDS are counted by it.
-        asked_for = [sock for sock in held if (sock.protocol, sock.port) in let_in]
-        tunnel = [sock for sock in held if sock.protocol == "UDP" and sock.port in ports.tunnel]
-        found.allowed += [f"{process}: {sock}" for sock in asked_for if not sock.local]
+        found.allowed += [f"{process}: {sock}" for sock in held if sock.use == "plain" and not sock.local]
+        # Without the engine's, or one of them would count as a socket from which DDS sends. What is on loopback is
+        # looked at too: participants of DDS are counted by it.
         listening, sending, others = dds_sockets.split(
-            (sock for sock in held if sock not in tunnel and sock not in asked_for), domain
+            (sock for sock in held if sock.use not in ("tunnel", "plain")), domain
         )
         found.dds += [f"{process}: {sock}" for sock in listening if not sock.local]
         found.dds_senders += sum(not sock.local for sock in sending)
         for sock in others:
             if sock.local:
                 continue
-            allowed = str(sock.host) in meant.addresses
-            place = found.allowed if allowed else found.open if process.ours else found.foreign
+            may = str(sock.host) in allowed
+            place = found.allowed if may else found.open if process.ours else found.foreign
             place.append(f"{process}: {sock}")
     for texts in (found.open, found.foreign, found.allowed, found.dds, found.unseen):
         texts.sort()
     return found
+
+
+def _held(process: Path, tables: dict[str, list[BoundSocket]]) -> list[BoundSocket]:
+    """As the kernel says, whose `tables` are kept by network namespace. Raises OSError."""
+    space = str((process / "ns" / "net").readlink())
+    if space not in tables:
+        tables[space] = list(bound_sockets(process))
+    inodes = own_sockets(process)
+    return [sock for sock in tables[space] if sock.inode in inodes]

@@ -8,6 +8,7 @@ import json
 import os
 import pwd
 import socket
+import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -153,6 +154,12 @@ class Control:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def process(self) -> int:
+        """The one at the other end, as the kernel says; 0 for one that this process cannot see."""
+        credentials = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", credentials)[0])
 
     def close(self) -> None:
         """Ends the connection."""

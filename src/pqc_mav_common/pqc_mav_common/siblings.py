@@ -2,14 +2,14 @@
 """The processes that were started together as one system, found by a mark in their environment.
 
 `pqcmav up` and the launch files set the mark. A process that forbids others to look into it (the proxies do) is seen
-by itself alone; those of other users are not seen at all.
+by itself alone, or by what its control socket says; those of other users are not seen at all.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from pqc_mav_common.socket_table import PROC
 
 MARK = "PQCMAV_SYSTEM"
 ALLOWED = "PQCMAV_ALLOWED_ADDRESSES"  # that mavros may bind, for the process that looks after it
+# Asks a process for the guard against ways around the tunnel. A proxy in Python has one, one in C++ needs it beside.
+WITH_GUARD = "--guard=cpp"
 MAVROS = "mavros_node"
 
 
@@ -37,8 +39,8 @@ def new_mark() -> str:
     return f"{os.getpid()}-{time.monotonic_ns()}"
 
 
-def siblings(mark: str, proc: Path = PROC) -> Iterator[Sibling]:
-    """This process, those with the same mark, and every mavros of this machine."""
+def siblings(mark: str, known: Collection[int] = (), proc: Path = PROC) -> Iterator[Sibling]:
+    """This process, those with the same mark and the `known` ones, and every mavros of this machine."""
     wanted = f"{MARK}={mark}".encode()
     for folder in proc.iterdir():
         if not folder.name.isdigit():
@@ -48,7 +50,7 @@ def siblings(mark: str, proc: Path = PROC) -> Iterator[Sibling]:
             name = (folder / "comm").read_text().strip()
         except OSError:
             continue  # ended meanwhile
-        ours = pid == os.getpid()
+        ours = pid == os.getpid() or pid in known
         if mark and not ours:
             try:
                 ours = wanted in (folder / "environ").read_bytes().split(b"\0")

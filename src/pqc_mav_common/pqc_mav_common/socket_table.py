@@ -25,6 +25,7 @@ class BoundSocket:
     host: Address
     port: int
     inode: int
+    use: str = ""  # what an engine says of its own: tunnel, plain or other
 
     @property
     def local(self) -> bool:

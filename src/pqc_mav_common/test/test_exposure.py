@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-from contextlib import ExitStack
-from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
 from pqc_mav_common.diagnostics import Level
-from pqc_mav_common.exposure import Exposure, Meant, look
+from pqc_mav_common.exposure import Exposure, look
 from pqc_mav_common.siblings import MAVROS, Sibling, new_mark
+from pqc_mav_common.socket_table import BoundSocket
 from pqc_mav_common.testing_network import HERE, fake_mavros, machines, running_mavros
 
 __all__ = ["fake_mavros", "machines"]
@@ -61,7 +60,7 @@ def test_a_mavros_on_every_interface_is_named_with_its_socket(fake_mavros: Path)
         found = look([theirs], DOMAIN)
         assert (found.open, found.foreign) == ([], [named(mavros.pid, mavros.text)])
         assert found.diagnostic().level is Level.WARN and "did not start" in found.diagnostic().message
-        found = look([ours], DOMAIN, Meant(addresses={ANY}))
+        found = look([ours], DOMAIN, {ANY})
         assert (found.open, found.allowed) == ([], [named(mavros.pid, mavros.text)])
         assert found.diagnostic().level is Level.WARN and "as allowed" in found.diagnostic().message
 
@@ -73,22 +72,16 @@ def test_a_mavros_on_loopback_is_no_news(fake_mavros: Path) -> None:
     assert found.diagnostic().level is Level.OK and "this machine only" in found.diagnostic().message
 
 
-def test_only_the_tunnels_own_port_is_meant_for_the_network() -> None:
-    before = look([ME], DOMAIN).open  # what other tests of this process have not closed yet
-    with ExitStack() as stack:
-        udp = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(3)]
-        tcp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-        for sock in (*udp, tcp):
-            sock.bind((ANY, 0))
-        tcp.listen()
-        tunnel, plain, other, listener = (sock.getsockname()[1] for sock in (*udp, tcp))
-        assert f"TCP {ANY}:{listener}" in " ".join(look([ME], DOMAIN, Meant(listeners={("TCP", listener)})).allowed)
-        assert f"TCP {ANY}:{listener}" in " ".join(look([ME], DOMAIN, Meant(listeners={("UDP", listener)})).open)
-        found = look([ME], DOMAIN, Meant({tunnel}, {plain}))
-        found = replace(found, open=[each for each in found.open if each not in before])
-        assert found.allowed == [f"{ME}: UDP {ANY}:{plain}"]
-        assert found.open == sorted((f"{ME}: UDP {ANY}:{other}", f"{ME}: TCP {ANY}:{listener}"))
-        assert f"UDP {ANY}:{tunnel}" in " ".join(look([ME], DOMAIN).open)
+def test_only_what_the_engine_uses_is_meant_for_the_network() -> None:
+    uses = {"tunnel": 1, "plain": 2, "other": 3}
+    held = [BoundSocket("UDP", ip_address(ANY), port, port, use) for use, port in uses.items()]
+    held.append(BoundSocket("TCP", ip_address("::1"), 4, 4, "other"))
+    found = look([ME], DOMAIN, listed={ME.pid: held})
+    assert found == Exposure(processes=1, open=[f"{ME}: UDP {ANY}:3"], allowed=[f"{ME}: UDP {ANY}:2"])
+    found = look([ME], DOMAIN, {ANY}, {ME.pid: held})
+    assert found == Exposure(processes=1, allowed=[f"{ME}: UDP {ANY}:2", f"{ME}: UDP {ANY}:3"])
+    # Another process has no such sockets.
+    assert look([Sibling(2**22 + 1, "gone", True)], DOMAIN, listed={ME.pid: held}) == Exposure()
 
 
 def test_a_process_that_has_ended_or_is_closed_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

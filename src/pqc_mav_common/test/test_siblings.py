@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_common.siblings import MARK, MAVROS, new_mark, siblings
+from pqc_mav_common.siblings import MARK, MAVROS, Sibling, new_mark, siblings
 from pqc_mav_common.testing import until
 
 
@@ -59,4 +59,11 @@ def test_a_mavros_counts_whoever_started_it(started: Started) -> None:
 
 def test_what_has_ended_is_left_out(started: Started, tmp_path: Path) -> None:
     (tmp_path / "123456").mkdir()
-    assert list(siblings("x", tmp_path)) == []
+    assert list(siblings("x", proc=tmp_path)) == []
+
+
+def test_one_that_is_known_needs_no_mark(started: Started) -> None:
+    mark = new_mark()
+    closed = started.start("some_node", new_mark())
+    until(lambda: Sibling(closed, "some_node", True) in siblings(mark, [closed]), "the known one")
+    assert closed not in found(mark)

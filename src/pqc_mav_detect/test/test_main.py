@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pqc_mav_common.siblings import WITH_GUARD
 from pqc_mav_common.testing_onlooker import run_twice
 
 COMMAND = [sys.executable, "-m", "pqc_mav_detect.main"]
@@ -15,6 +16,12 @@ def test_it_runs_and_leaves_the_graph(tmp_path: Path) -> None:
     given = ["-p", "watch_kernel:=false", "-p", "watched_interfaces:=[wlan0]"]
     first, again = run_twice(COMMAND, "/d7", ["pqc_detect"], given, tmp_path)
     assert first == again and "wlan0" in first
+
+
+def test_the_guard_keeps_its_name_beside_a_detector_that_was_given_one(tmp_path: Path) -> None:
+    given = ["-r", "__node:=pqc_detect", "-p", "watch_kernel:=false"]
+    first, _ = run_twice([*COMMAND, WITH_GUARD], "/d8", ["pqc_detect", "pqc_guard"], given, tmp_path)
+    assert "/d8/pqc_guard" in first
 
 
 def test_a_detector_whose_package_is_missing_is_one_line(tmp_path: Path) -> None:

@@ -3,32 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from pqc_mav_common.diagnostics import Diagnostic, Level
-from pqc_mav_common.exposure import Meant, look
+from pqc_mav_common.exposure import look
 from pqc_mav_common.siblings import ALLOWED, MARK, Sibling, siblings
+from pqc_mav_common.socket_table import BoundSocket
 from pqc_mav_proxy.mavros_graph import MavrosGraph, links
 
 LOOK_S = 10.0  # a look at 150 processes takes some 10 ms
+AGAIN_S = 2.0  # while no engine is found, as at the start
+NO_ENGINE = "pqc_proxy (no control socket)"
+# What engines say that their own processes hold, by process.
+Listed = Mapping[int, Collection[BoundSocket]]
 
 
-# How the engine names the endpoints at which it lets applications in.
-_LISTENERS = {"udp-listen": "UDP", "tcp-listen": "TCP"}
-
-
-def listeners(stats: Iterable[Mapping[str, Any]]) -> set[tuple[str, int]]:
-    """Protocol and port of each of `plain_endpoints` that others may come to; beyond loopback only where the
-    configuration allows it in so many words (`plain_allow_remote`).
-    """
-    found = set()
-    for endpoint in (endpoint for tunnel in stats for endpoint in tunnel.get("endpoints", ())):
-        kind, _, address = endpoint["name"].partition(":")
-        port = address.rpartition(":")[2]
-        if kind in _LISTENERS and port.isdigit():
-            found.add((_LISTENERS[kind], int(port)))
-    return found
+def sockets_of(listed: Iterable[Mapping[str, Any]]) -> list[BoundSocket]:
+    """Those that an engine lists."""
+    return [
+        BoundSocket(each["protocol"], ip_address(each["host"]), each["port"], each["inode"], each["use"])
+        for each in listed
+    ]
 
 
 class Guard:
@@ -40,7 +37,7 @@ class Guard:
         domain: int,
         on_error: Callable[[str], None],
         writers: Callable[[], Iterable[tuple[str, Iterable[str]]]],
-        find: Callable[[str], Iterable[Sibling]] = siblings,
+        find: Callable[[str, Collection[int]], Iterable[Sibling]] = siblings,
     ) -> None:
         """`on_error` is told an error once, when it appears or changes; `writers` are those of the ROS graph."""
         self._mark = environment.get(MARK, "")
@@ -51,25 +48,31 @@ class Guard:
         self._find = find
         self._graph = MavrosGraph()
         self._said = ""
-        self._at_s: float | None = None
+        self._again_s = float("-inf")
         self._seen: list[Diagnostic] = []
 
-    def diagnostics(
-        self, now_s: float, ports: Mapping[str, Any], stats: Iterable[Mapping[str, Any]] = ()
-    ) -> list[Diagnostic]:
-        """What there is to say; `ports` and the tunnels' `stats` as the engine tells them."""
-        if self._at_s is None or now_s - self._at_s >= LOOK_S:
-            self._at_s = now_s
-            self._seen = [*self._sockets(ports, stats), self._graph.diagnostic(now_s, links(self._writers()))]
-            errors = "; ".join(each.message for each in self._seen if each.level is Level.ERROR)
+    def diagnostics(self, now_s: float, ask: Callable[[], Listed]) -> list[Diagnostic]:
+        """What there is to say; `ask` is called when it looks."""
+        if now_s >= self._again_s:
+            listed = ask()
+            self._again_s = now_s + (LOOK_S if listed else AGAIN_S)
+            self._seen = [*self._sockets(listed), self._graph.diagnostic(now_s, links(self._writers()))]
+            errors = "; ".join(dangers(self._seen))
             if errors and errors != self._said:
                 self._on_error(errors)
             self._said = errors
         return self._seen
 
-    def _sockets(self, ports: Mapping[str, Any], stats: Iterable[Mapping[str, Any]]) -> list[Diagnostic]:
-        meant = Meant({ports["data"]}, set(ports["plain"].values()), listeners(stats), self._allowed)
+    def _sockets(self, listed: Listed) -> list[Diagnostic]:
         try:
-            return [look(self._find(self._mark), self._domain, meant).diagnostic()]
+            found = look(self._find(self._mark, listed), self._domain, self._allowed, listed)
         except OSError:
             return []  # no /proc here: nothing can be said
+        if not listed:
+            found.unseen.append(NO_ENGINE)
+        return [found.diagnostic()]
+
+
+def dangers(found: Iterable[Diagnostic]) -> list[str]:
+    """What of it endangers the link, a line each."""
+    return [each.message for each in found if each.level is Level.ERROR]

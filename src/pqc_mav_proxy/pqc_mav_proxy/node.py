@@ -25,7 +25,7 @@ from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from std_msgs.msg import Header
 
 from pqc_mav_common import config_file, qos
-from pqc_mav_common.diagnostics import Level, to_messages
+from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import ProcessError, one_line
 from pqc_mav_common.host_info import host_info
 from pqc_mav_common.lifecycle import ManagedNode
@@ -36,7 +36,7 @@ from pqc_mav_proxy.conversions import message_of, removed_message
 from pqc_mav_proxy.diagnostics import Diagnoser
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.errors import exit_code_for
-from pqc_mav_proxy.guard import Guard
+from pqc_mav_proxy.guard import Guard, dangers, sockets_of
 from pqc_mav_proxy.leaving import Leaving
 from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.rates import RateMeter
@@ -334,8 +334,8 @@ class PqcProxyNode(ManagedNode):
         reports.append(self._diagnoser.data_port(totals))
         if self.role == "gcs":
             reports.append(self._diagnoser.handshake_server(totals))
-        guarded = self._guard.diagnostics(now_s, host.engine.ports(), stats)
-        host.engine.set_dangers([each.message for each in guarded if each.level is Level.ERROR])
+        guarded = self._guard.diagnostics(now_s, lambda: {os.getpid(): sockets_of(host.engine.open_sockets())})
+        host.engine.set_dangers(dangers(guarded))
         reports += guarded
         # The namespace tells the two ends apart.
         messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)

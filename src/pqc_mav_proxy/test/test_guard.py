@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -17,12 +17,12 @@ from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_common.testing_proxies import gcs_parameters, ros_arguments
-from pqc_mav_proxy.guard import LOOK_S, Guard, listeners
+from pqc_mav_proxy.guard import AGAIN_S, LOOK_S, NO_ENGINE, Guard, Listed, sockets_of
 
 __all__ = ["fake_mavros"]
 
 ANY = "0.0.0.0"
-PORTS = {"data": 1, "plain": {"d1": 2}}
+OWN = {os.getpid(): sockets_of([])}
 
 
 class Machine:
@@ -32,23 +32,29 @@ class Machine:
         self.running = [Sibling(os.getpid(), "python", True)]
         self.errors: list[str] = []
         self.looks = 0
+        self.known: list[int] = []
         self.written: list[tuple[str, list[str]]] = []
 
     def guard(self, **environment: str) -> Guard:
         return Guard(environment, 0, self.errors.append, lambda: self.written, self._find)
 
-    def _find(self, _mark: str) -> Iterator[Sibling]:
+    def _find(self, _mark: str, known: Collection[int]) -> Iterator[Sibling]:
         self.looks += 1
+        self.known = list(known)
         yield from self.running
+
+
+def own() -> Listed:
+    return OWN
 
 
 def test_it_looks_at_once_and_then_seldom() -> None:
     machine = Machine()
     guard = machine.guard()
     for now_s in (5.0, 6.0, 5.0 + LOOK_S - 0.1):
-        assert guard.diagnostics(now_s, PORTS)
+        assert guard.diagnostics(now_s, own)
     assert machine.looks == 1
-    guard.diagnostics(5.0 + LOOK_S, PORTS)
+    guard.diagnostics(5.0 + LOOK_S, own)
     assert machine.looks == 2
 
 
@@ -59,16 +65,31 @@ def test_an_error_is_logged_once_each_time_it_appears(fake_mavros: Path) -> None
     with running_mavros(fake_mavros, ANY) as mavros:
         both = [*alone, Sibling(mavros.pid, MAVROS, True)]
         for number, machine.running in enumerate((alone, both, both, alone, both)):
-            said, _ = guard.diagnostics(number * LOOK_S, PORTS)
+            said, _ = guard.diagnostics(number * LOOK_S, own)
             assert (said.level is Level.ERROR) is (machine.running is both), said.message
         assert len(machine.errors) == 2 and all(mavros.text in line for line in machine.errors)
-        assert machine.guard(**{ALLOWED: f"127.0.0.1, {ANY}"}).diagnostics(0.0, PORTS)[0].level is Level.WARN
+        assert machine.guard(**{ALLOWED: f"127.0.0.1, {ANY}"}).diagnostics(0.0, own)[0].level is Level.WARN
 
 
-def test_which_endpoints_let_others_in() -> None:
-    names = ["udp-listen:0.0.0.0:14540", "tcp-listen:[::]:5760", "udp:192.0.2.7:14550", "serial:/dev/ttyUSB0:57600"]
-    stats = [{"endpoints": [{"name": name} for name in names]}, {"endpoints": []}, {}]
-    assert listeners(stats) == {("UDP", 14540), ("TCP", 5760)}
+def test_an_engine_says_what_its_sockets_are_for() -> None:
+    machine = Machine()
+    uses = ("tunnel", "plain", "other")
+    listed = [
+        {"protocol": "UDP", "host": ANY, "port": port, "inode": port, "use": use} for port, use in enumerate(uses, 1)
+    ]
+    me = str(machine.running[0])
+    said, _ = machine.guard().diagnostics(0.0, lambda: {os.getpid(): sockets_of(listed)})
+    assert said.level is Level.ERROR and machine.known == [os.getpid()]
+    assert (said.values["open"], said.values["allowed"]) == (f"{me}: UDP {ANY}:3", f"{me}: UDP {ANY}:2")
+
+
+def test_without_an_engine_it_says_so_and_looks_again_soon() -> None:
+    machine = Machine()
+    guard = machine.guard()
+    said, _ = guard.diagnostics(0.0, dict)
+    assert said.level is Level.WARN and NO_ENGINE in said.message
+    assert guard.diagnostics(AGAIN_S, own)[0].level is Level.OK
+    assert guard.diagnostics(AGAIN_S + LOOK_S - 0.1, dict)[0].level is Level.OK, "it looks seldom again"
 
 
 def test_a_proxy_that_lets_applications_in_says_so_and_raises_no_alarm(keys: Path) -> None:
@@ -90,17 +111,17 @@ def test_a_proxy_that_lets_applications_in_says_so_and_raises_no_alarm(keys: Pat
 
 
 def test_a_machine_that_cannot_be_looked_at() -> None:
-    def refuse(_mark: str) -> list[Sibling]:
+    def refuse(_mark: str, _known: Collection[int]) -> list[Sibling]:
         raise PermissionError
 
-    (said,) = Guard({}, 0, print, tuple, refuse).diagnostics(0.0, PORTS)
+    (said,) = Guard({}, 0, print, tuple, refuse).diagnostics(0.0, own)
     assert said.subcomponent == "mavros"
 
 
 def test_two_mavros_that_share_their_topics_are_logged_too() -> None:
     machine = Machine()
     machine.written = [("/uas1/mavlink_source", ["/a/mavros_router", "/b/mavros_router"])]
-    _, said = machine.guard().diagnostics(0.0, PORTS)
+    _, said = machine.guard().diagnostics(0.0, own)
     assert said.level is Level.ERROR and machine.errors == [said.message]
 
 

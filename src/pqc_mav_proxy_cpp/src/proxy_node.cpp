@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iterator>
 #include <lifecycle_msgs/msg/state.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "command_line.hpp"
-#include "dds_sockets.hpp"
 #include "host_info.hpp"
 #include "json.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 #include "qos.hpp"
@@ -54,6 +55,21 @@ std::string identity(const std::vector<pqcmav::LinkStatus>& statuses) {
   return out;
 }
 
+/// A sentence when this process listens to other machines in the ports of a ROS domain (RTPS, section 9.6.2.3), ""
+/// otherwise.
+std::string exposed_middleware(std::size_t domain) {
+  constexpr std::size_t kBase = 7400, kPerDomain = 250;
+  Names addresses;
+  for (const auto& each : pqcmav::open_sockets())
+    if (each.udp && !each.loopback && each.port >= kBase && (each.port - kBase) / kPerDomain == domain)
+      addresses.push_back((each.host.find(':') == std::string::npos ? each.host : '[' + each.host + ']') + ':' +
+                          std::to_string(each.port));
+  if (addresses.empty()) return "";
+  std::ranges::sort(addresses);
+  return "ROS listens beyond this machine, at " + join(addresses, ", ") +
+         ": whoever reaches that can call this node's services. See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md.";
+}
+
 pqcmav::SuiteView view_of(const std::string& name) {
   if (name.empty() || name == "core") return pqcmav::SuiteView::core;
   if (name == "extended") return pqcmav::SuiteView::extended;
@@ -81,12 +97,14 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   declare(served_);
   take_settings();
   const auto context = get_node_base_interface()->get_context();
-  const auto domain = context->get_domain_id();
-  guard_.emplace(
-      domain, [this](const std::string& error) { RCLCPP_ERROR(get_logger(), "%s", error.c_str()); },
-      [this] { return mavros_writers(*this); });
   make_interfaces();
-  if (const auto said = exposed_middleware(domain); !said.empty()) RCLCPP_WARN(get_logger(), "%s", said.c_str());
+  if (const auto said = exposed_middleware(context->get_domain_id()); !said.empty())
+    RCLCPP_WARN(get_logger(), "%s", said.c_str());
+  if (std::getenv(pqcmav::kSystemVariable) == nullptr)
+    RCLCPP_INFO(
+        get_logger(),
+        "Nobody looks for ways around the tunnel here; the launch files and 'pqcmav up' start a guard that does, "
+        "'ros2 run pqc_mav_proxy pqc_guard' is the same.");
   hook_.emplace(context, [this] { close(); });
   if (autostart_) bring_up();
 }
@@ -437,12 +455,6 @@ void ProxyNode::publish_periodic() {
   const auto totals = engine->totals();
   reports.push_back(diagnoser_.data_port(totals));
   if (role_ == "gcs") reports.push_back(diagnoser_.handshake_server(totals));
-  std::vector<std::string> dangers;
-  for (const auto& each : guard_->diagnostics(now_s, engine->ports(), stats)) {
-    if (each.level == Level::error) dangers.push_back(each.message);
-    reports.push_back(each);
-  }
-  engine->set_dangers(std::move(dangers));
   diagnostic_msgs::msg::DiagnosticArray array;
   array.header = stamped;
   const std::string node = get_fully_qualified_name() + 1;  // the namespace tells the two ends apart

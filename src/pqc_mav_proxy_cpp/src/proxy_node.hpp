@@ -26,7 +26,6 @@
 #include "diagnoser.hpp"
 #include "engine_host.hpp"
 #include "failure.hpp"
-#include "guard.hpp"
 #include "leaving.hpp"
 #include "parameters.hpp"
 #include "pqc_mav_tunnel/attempt_log.hpp"
@@ -110,7 +109,6 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   std::optional<Failure> failure_;   // why the last transition failed
   RateMeter rates_;
   Diagnoser diagnoser_{""};
-  std::optional<Guard> guard_;
   pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pqc_mav_common.local_socket import FOLDER_VARIABLE
 from pqc_mav_common.testing import Running
 from pqc_mav_common.testing_proxies import ros_arguments
 
@@ -42,6 +43,14 @@ def start(kind: str, parameters: dict[str, Any], namespace: str, *further: str) 
     """A running proxy; kill it at the end."""
     environment = {"RCUTILS_CONSOLE_OUTPUT_FORMAT": "{severity} {message}", "PYTHONUNBUFFERED": "1"}
     return Running([*command(kind), *ros_arguments(parameters, namespace), *further], environment)
+
+
+def guard(kind: str, namespace: str, folder: Path) -> list[Running]:
+    """What watches the machine of a proxy whose control socket is in a folder: nothing more for the one in Python."""
+    if kind == "py":
+        return []
+    program = [sys.executable, "-m", "pqc_mav_proxy.guard_node", *ros_arguments({}, namespace)]
+    return [Running(program, {FOLDER_VARIABLE: str(folder)})]
 
 
 def outcome(kind: str, arguments: list[str]) -> tuple[int, str, str]:

@@ -17,7 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import DRONES, KINDS, NODE, PERIOD_S, start
+from proxies import DRONES, KINDS, NODE, PERIOD_S, guard, start
 from watcher import Watcher
 
 from pqc_mav_common import qos
@@ -71,16 +71,19 @@ def pair(
         control_socket=str(sockets["drone"]),
     )
     processes: dict[str, Running] = {}
+    guards: list[Running] = []
     try:
         processes["gcs"] = start(kinds["gcs"], gcs, space["gcs"])
         processes["drone"] = start(kinds["drone"], drone, space["drone"])
         processes["drone"].wait_for("-> UP")
         processes["gcs"].wait_for("-> UP")
+        for end, kind in kinds.items():
+            guards += guard(kind, space[end], sockets[end].parent)
         traffic.start(int(drone["plain_bind"].partition(":")[2]))
         yield Pair(names, processes, sockets, traffic, gcs["data_port"])
     finally:
         traffic.stop()
-        for process in processes.values():
+        for process in (*processes.values(), *guards):
             process.kill()
 
 
