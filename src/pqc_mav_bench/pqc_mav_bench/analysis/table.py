@@ -8,6 +8,7 @@ only the columns they name, so a table may lack the others.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,49 +16,63 @@ import pandas as pd
 #: Who and what a row is about.
 IDENTITY = ("scenario", "suite", "repetition", "passed", "kem", "sig", "aead", "kem_family", "sig_family", "nist_level")
 
-#: Quantities of a row: column -> what it is.
+
+@dataclass(frozen=True)
+class Quantity:
+    """Where a quantity comes from: the column of the tidy table (docs/metrics.md explains each; "": made from others),
+    its heading in tables of the report ("": in none), and the factor of its unit.
+
+    Each primitive is taken from the end that runs it.
+    """
+
+    tidy: str
+    heading: str = ""
+    factor: float = 1.0
+
+
+#: Quantities of a row, by column.
 QUANTITIES = {
-    "public_key_bytes": "size of the KEM public key",
-    "ciphertext_bytes": "size of the KEM ciphertext",
-    "signature_bytes": "size of the signature",
-    "handshake_bytes": "handshake messages both ways, without fragment headers",
-    "handshake_ms": "full handshake, connection to keys",
-    "kem_keygen_ms": "KEM key generation inside the handshake",
-    "kem_encaps_ms": "KEM encapsulation inside the handshake",
-    "kem_decaps_ms": "KEM decapsulation inside the handshake",
-    "sig_sign_ms": "signing inside the handshake",
-    "sig_verify_ms": "signature verification inside the handshake",
-    "primitives_ms": "sum of the primitives inside the handshake",
-    "rekey_ms": "rekey under traffic, request to new keys",
-    "rekeys_ok": "rekeys completed",
-    "rekeys_failed": "rekeys failed",
-    "throughput_mbps": "payload delivered per second",
-    "goodput_mbps": "payload delivered and used per second",
-    "goodput_percent": "payload delivered of that offered",
-    "sent_mbps": "payload the workload offered per second",
-    "sent_packets": "packets the workload sent",
-    "received_packets": "packets delivered",
-    "loss_percent": "packets lost",
-    "seal_mean_us": "AEAD encryption of one packet",
-    "open_mean_us": "AEAD decryption of one packet",
-    "rtt_mean_ms": "round trip through the tunnel, mean",
-    "rtt_p50_ms": "round trip, median",
-    "rtt_p95_ms": "round trip, 95th percentile",
-    "rtt_p99_ms": "round trip, 99th percentile",
-    "rtt_max_ms": "round trip, longest",
-    "owd_down_p50_ms": "one-way delay drone to ground, median",
-    "owd_up_p50_ms": "one-way delay ground to drone, median",
-    "cpu_mean_percent": "CPU use of the drone's machine, mean",
-    "cpu_peak_percent": "CPU use of the drone's machine, highest sample",
-    "tunnel_cpu_percent": "CPU use of the drone's proxy, of one core",
-    "bench_cpu_percent": "CPU use of the benchmark on the drone's side, of one core",
-    "detector_cpu_percent": "CPU use of the scenario's detector, or of the load in its place, of one core",
-    "tunnel_rss_mib": "resident memory",
-    "temperature_mean_c": "SoC temperature, mean",
-    "power_mean_w": "electrical power of the drone's computer, mean",
-    "power_peak_w": "electrical power, highest sample",
-    "energy_j": "energy of the data session",
-    "wall_per_data": "wall time of the run over its data time",
+    "public_key_bytes": Quantity("crypto_primitives.public_key_bytes", "Public key (B)"),
+    "ciphertext_bytes": Quantity("crypto_primitives.ciphertext_bytes", "Ciphertext (B)"),
+    "signature_bytes": Quantity("crypto_primitives.signature_bytes", "Signature (B)"),
+    "handshake_bytes": Quantity("", "Handshake data (B)"),  # messages both ways, without fragment headers
+    "handshake_ms": Quantity("handshake.handshake_ms", "Handshake (ms)"),
+    "kem_keygen_ms": Quantity("crypto_primitives.gcs_kem_keygen_ms", "Keygen (ms)"),
+    "kem_encaps_ms": Quantity("crypto_primitives.kem_encaps_ms", "Encaps (ms)"),
+    "kem_decaps_ms": Quantity("crypto_primitives.gcs_kem_decaps_ms", "Decaps (ms)"),
+    "sig_sign_ms": Quantity("crypto_primitives.gcs_sig_sign_ms", "Sign (ms)"),
+    "sig_verify_ms": Quantity("crypto_primitives.sig_verify_ms", "Verify (ms)"),
+    "primitives_ms": Quantity("crypto_primitives.primitives_ms", "Primitives (ms)"),
+    "rekey_ms": Quantity("rekey.rekey_ms", "Rekey window (ms)"),
+    "rekeys_ok": Quantity("rekey.rekeys_ok", "Rekeys OK"),
+    "rekeys_failed": Quantity("rekey.rekeys_failed", "Rekeys failed"),
+    "throughput_mbps": Quantity("workload.goodput_mbps", "Throughput (Mb/s)"),
+    "goodput_mbps": Quantity("workload.goodput_mbps", "Goodput (Mb/s)"),
+    "goodput_percent": Quantity("workload.goodput_ratio", "Goodput ratio (%)", 100.0),
+    "sent_mbps": Quantity("workload.sent_mbps"),
+    "sent_packets": Quantity("workload.sent_packets", "Packets sent"),
+    "received_packets": Quantity("workload.received_packets", "Packets received"),
+    "loss_percent": Quantity("workload.loss_ratio", "Loss (%)", 100.0),
+    "seal_mean_us": Quantity("data_plane.seal_mean_ns", "", 1e-3),
+    "open_mean_us": Quantity("data_plane.open_mean_ns", "", 1e-3),
+    "rtt_mean_ms": Quantity("latency_jitter.rtt_mean_ms", "RTT mean (ms)"),
+    "rtt_p50_ms": Quantity("latency_jitter.rtt_p50_ms", "RTT p50 (ms)"),
+    "rtt_p95_ms": Quantity("latency_jitter.rtt_p95_ms", "RTT p95 (ms)"),
+    "rtt_p99_ms": Quantity("latency_jitter.rtt_p99_ms"),
+    "rtt_max_ms": Quantity("latency_jitter.rtt_max_ms", "RTT max (ms)"),
+    "owd_down_p50_ms": Quantity("latency_jitter.owd_down_p50_ms"),
+    "owd_up_p50_ms": Quantity("latency_jitter.owd_up_p50_ms"),
+    "cpu_mean_percent": Quantity("system_drone.cpu_mean_percent", "Average CPU (%)"),
+    "cpu_peak_percent": Quantity("system_drone.cpu_peak_percent", "Peak CPU (%)"),
+    "tunnel_cpu_percent": Quantity("system_drone.tunnel_cpu_percent"),
+    "bench_cpu_percent": Quantity("system_drone.bench_cpu_percent"),
+    "detector_cpu_percent": Quantity("system_drone.load_cpu_percent"),
+    "tunnel_rss_mib": Quantity("system_drone.tunnel_rss_mib", "RSS (MiB)"),
+    "temperature_mean_c": Quantity("system_drone.temperature_mean_c", "Temperature (°C)"),
+    "power_mean_w": Quantity("power_energy.power_mean_w", "Power (W)"),
+    "power_peak_w": Quantity("power_energy.power_peak_w"),
+    "energy_j": Quantity("power_energy.energy_j", "Energy (J)"),
+    "wall_per_data": Quantity("lifecycle.wall_per_data"),
 }
 
 #: Order in which scenarios, families and levels appear everywhere.
