@@ -18,7 +18,7 @@ from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
 from pqc_mav_bench.report.estimates import handshake_time
-from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between, one_machine
+from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.measured_links import over_links
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
@@ -35,7 +35,7 @@ def asked(c: ReportInput) -> list[str]:
     if c.is_published:
         return [*lines, "Here the published figures of October 2025 are asked; nothing was measured for this report."]
     link = links_between(c)
-    here = "loopback, without a radio" if one_machine(c) else "the network between two machines"
+    here = "loopback, without a radio" if c.same_host else "the network between two machines"
     between = f"an impaired link ({listed(link)})" if link else here
     handshakes = c.baseline[COUNT].dropna()
     each = f"{int(handshakes.min())} handshakes or more of each" if len(handshakes) and handshakes.min() > 1 else ""
@@ -52,14 +52,14 @@ def shortly(c: ReportInput) -> Prose | None:
     choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
     if not choices:
         return None
-    found = in_short(c, c.baseline.dropna(subset=["handshake_ms"]), choices)
+    found = in_short(c, c.known, choices)
     entries = "".join(f"<dt>{escape(question)}</dt><dd>{escape(text)}</dd>" for question, text in found)
     return Prose(f'<dl class="short">{entries}</dl>')
 
 
 def answer(c: ReportInput) -> list[Block]:
     """What to use when, and how sure that is."""
-    known = c.baseline.dropna(subset=["handshake_ms"])
+    known = c.known
     choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
     blocks: list[Block] = [_by_use(c, known, choices)] if choices else [_none(c)]
     more = (_by_bytes(c, known), over_links(c))

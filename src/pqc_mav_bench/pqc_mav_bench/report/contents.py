@@ -28,7 +28,8 @@ from pqc_mav_bench.report.sections import (
     throughput_and_loss,
 )
 
-#: Every section that draws on the campaign alone, in order; a section has the name of its function.
+#: Every section that draws on the campaign alone, in the order of the published system's list of features (166 to 193
+#: with the index of explanations); a section has the name of its function.
 SECTIONS: tuple[Callable[[ReportInput], Section], ...] = (
     kem.kem_keygen,
     kem.kem_operations,
@@ -61,38 +62,6 @@ SECTIONS: tuple[Callable[[ReportInput], Section], ...] = (
 
 #: Sections about a constant-rate load: they read the campaign that ran one, where there is one.
 _LOAD_SECTIONS = frozenset({"throughput", "loss", "suite_power", "suite_heatmaps", "round_trips", "suite_tables"})
-
-#: The number under which the list of the published system's features (its chapter N) names what a section shows.
-FEATURES = {
-    "kem_keygen": 166,
-    "kem_operations": 167,
-    "signatures": 168,
-    "aeads": 169,
-    "handshake_ranking": 170,
-    "handshake_statistics": 171,
-    "handshake_spread": 172,
-    "pareto_frontier": 173,
-    "rekey_overhead": 174,
-    "scenario_handshakes": 175,
-    "detectors": 176,
-    "scenario_load": 177,
-    "scenario_heatmaps": 178,
-    "detector_overhead": 179,
-    "scenario_summary": 180,
-    "flight_budget": 181,
-    "explanations": 182,
-    "reading_guide": 183,
-    "pqcmav_paper_figures": 184,
-    "pqcmav_paper_tables": 185,
-    "throughput": 186,
-    "loss": 187,
-    "suite_power": 188,
-    "suite_heatmaps": 189,
-    "round_trips": 190,
-    "suite_tables": 191,
-    "endurance_paper": 192,
-    "rpi4_results": 193,
-}
 
 
 def sections(c: ReportInput, load: ReportInput | None = None) -> list[Section]:

@@ -11,12 +11,13 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.intervals import RANKED_FROM
-from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank
+from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import family_finding, with_interval
+from pqc_mav_bench.report.sections.figures import called
 
 #: Facts about the machines: what readers call them, and the field of the run context.
 _FACTS = (
@@ -54,7 +55,7 @@ def environment(c: ReportInput) -> list[tuple[str, str]]:
             )
         ]
     facts = [("Machine", c.machine)] if c.machine else []
-    facts.append(("Both ends", "one machine" if _same_host(c) else "two machines"))
+    facts.append(("Both ends", "one machine" if c.same_host else "two machines"))
     for name, field in _FACTS:
         drone, ground = _distinct(c, f"run_context.{field}"), _distinct(c, f"run_context.gcs_{field}")
         if drone or ground:
@@ -71,12 +72,8 @@ def environment(c: ReportInput) -> list[tuple[str, str]]:
     return facts
 
 
-def _same_host(c: ReportInput) -> bool:
-    return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
-
-
 def _names(c: ReportInput) -> str:
-    return listed([SCENARIO_NAMES.get(name, name) for name in c.scenarios])
+    return listed([called(name) for name in c.scenarios])
 
 
 def summary(c: ReportInput) -> list[str]:
@@ -159,7 +156,7 @@ def measured(c: ReportInput, campaigns: Sequence[ReportInput]) -> list[str]:
 def _noise(c: ReportInput) -> str:
     """How far single handshakes scatter, judged by suites that differ only in the cipher, which the handshake hardly
     uses."""
-    groups = c.baseline.dropna(subset=["handshake_ms"]).groupby(["kem", "sig"])["handshake_ms"]
+    groups = c.known.groupby(["kem", "sig"])["handshake_ms"]
     ratios = [float(g.max() / g.min()) for _, g in groups if len(g) > 1 and g.min() > 0]
     if not ratios:
         return ""
@@ -184,7 +181,7 @@ def _busy(c: ReportInput) -> str:
 
 
 def _one_machine(c: ReportInput) -> str:
-    if not _same_host(c):
+    if not c.same_host:
         return ""
     link = _distinct(c, "run_context.link")
     if link:
@@ -202,7 +199,7 @@ def limitations(c: ReportInput) -> list[str]:
         "No power sensor was present; power and energy figures are modelled or published, as marked."
         if not c.power_is_measured
         else "",
-        f"The detectors of {listed([SCENARIO_NAMES.get(n, n) for n in c.emulated])} are emulated by a documented "
+        f"The detectors of {listed([called(n) for n in c.emulated])} are emulated by a documented "
         f"load on CPU and memory."
         if c.emulated
         else "",

@@ -188,7 +188,7 @@ def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.C
 def _where(c: ReportInput) -> str:
     """The machines, and what was between them, as the runs recorded it."""
     link = listed(links_between(c))
-    if one_machine(c):
+    if c.same_host:
         here = f"whose ends a relay joined ({link})" if link else "over loopback without a radio"
         return f"one machine, {here}"
     return f"two machines ({link})" if link else "two machines"
@@ -198,11 +198,6 @@ def links_between(c: ReportInput) -> list[str]:
     """What stood between the ends in the runs, by its own description; none is loopback or a link of its own."""
     told = c.raw.get("run_context.link", pd.Series(dtype=str))
     return sorted({str(text) for text in told if str(text) not in ("", "nan", "None")})
-
-
-def one_machine(c: ReportInput) -> bool:
-    """Whether both ends ran on the same machine."""
-    return "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
 
 
 def energy_percent(power_w: float, handshake_ms: float) -> float:

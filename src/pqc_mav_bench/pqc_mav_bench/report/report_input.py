@@ -71,6 +71,16 @@ class ReportInput:
         return table.scenario(self.suites, self.main_scenario)
 
     @cached_property
+    def known(self) -> pd.DataFrame:
+        """The main scenario's suites that have a handshake time."""
+        return self.baseline.dropna(subset=["handshake_ms"])
+
+    @cached_property
+    def same_host(self) -> bool:
+        """Whether both ends ran on one machine."""
+        return "same_host" in self.runs and bool((self.runs["same_host"].fillna(0).astype(float) == 1).any())
+
+    @cached_property
     def scenarios(self) -> list[str]:
         """The scenarios that have rows, in the usual order."""
         return table.ordered(self.runs["scenario"].unique(), table.SCENARIOS)

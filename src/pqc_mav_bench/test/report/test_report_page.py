@@ -14,7 +14,7 @@ from pqc_mav_bench.report.__main__ import main
 from pqc_mav_bench.report.background import BACKGROUND
 from pqc_mav_bench.report.blocks import Chart, Diagram, Notice, Prose, Section, Source, Table
 from pqc_mav_bench.report.browser import find, print_pdf, run
-from pqc_mav_bench.report.contents import FEATURES, sections
+from pqc_mav_bench.report.contents import sections
 from pqc_mav_bench.report.frame import environment, limitations
 from pqc_mav_bench.report.markup import section_html
 from pqc_mav_bench.report.page import render
@@ -57,6 +57,16 @@ def page(campaign, built):
     return render(campaign, built, "A report")
 
 
+#: The sections that show what the published system's list of features has under 166 to 193.
+FEATURES = (
+    "kem_keygen", "kem_operations", "signatures", "aeads", "handshake_ranking", "handshake_statistics",
+    "handshake_spread", "pareto_frontier", "rekey_overhead", "scenario_handshakes", "detectors", "scenario_load",
+    "scenario_heatmaps", "detector_overhead", "scenario_summary", "flight_budget", "explanations",
+    "reading_guide", "pqcmav_paper_figures", "pqcmav_paper_tables", "throughput", "loss", "suite_power",
+    "suite_heatmaps", "round_trips", "suite_tables", "endurance_paper", "rpi4_results",
+)  # fmt: skip
+
+
 def parsed(page):
     parser = Structure()
     parser.feed(page)
@@ -69,7 +79,6 @@ def structure(page):
 
 
 def test_every_feature_of_the_list_has_its_section_with_content(built, structure):
-    assert sorted(FEATURES.values()) == list(range(166, 194))
     assert [section.key for section in built] == [*FEATURES, "comparison"]
     assert all(section.blocks for section in built)
     assert {section.anchor for section in built} <= set(structure.ids)

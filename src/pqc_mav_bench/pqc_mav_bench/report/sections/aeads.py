@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
 from pqc_mav_bench.analysis import estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Chart, Explanation, Section, Table
+from pqc_mav_bench.report.blocks import Block, Explanation, Section
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import (
-    aead_order,
-    against_alone,
-    medians,
-    shown_intervals,
-    without,
-)
-from pqc_mav_bench.report.sections.published_tables import published_table
+from pqc_mav_bench.report.sections.common import aead_order, against_alone, medians, shown_intervals, without
+from pqc_mav_bench.report.sections.figures import chart, table
+from pqc_mav_bench.report.sections.published_tables import published
 
 _PUBLISHED = "Ascon-128a"  # fastest in the documents
 
@@ -50,36 +46,31 @@ def _fastest(c: ReportInput) -> str:
     return f"In the documents {_PUBLISHED} is the fastest; here {least} is, by more than the 95 % intervals."
 
 
+_WAYS = {"seal": "Encrypt", "open": "Decrypt"}
+
+
 def aeads(c: ReportInput) -> Section:
     """AEADs per packet."""
     title = "AEAD encryption and decryption per packet, relative to Ascon"
-    published = published_table(
-        "aead-published",
-        "AEADs per packet, published, [rpi5-report] section 10 (Raspberry Pi 5)",
-        "rpi5_aead_per_packet_report",
-    )
     if not has(c.suites, "seal_mean_us"):
-        return Section("aeads", title, [without(c, "AEAD times", "the proxies counted no packet"), published])
+        none = without(c, "AEAD times", "the proxies counted no packet")
+        return Section("aeads", title, [none, published("aead-published")])
     order = aead_order(c.suites)
-    seal, opening = medians(c.baseline, "aead", "seal_mean_us"), medians(c.baseline, "aead", "open_mean_us")
-    series = [
-        bars.Series("Encrypt", [seal.get(n, math.nan) for n in order], palette.light("blue")),
-        bars.Series("Decrypt", [opening.get(n, math.nan) for n in order], palette.light("orange"), "///"),
-    ]
+    middles = {way: medians(c.baseline, "aead", f"{way}_mean_us") for way in _WAYS}
+    times = {way: per_member(c, c.baseline, "aead", f"{way}_mean_us") for way in _WAYS}
+    seal = middles["seal"]
+    columns: dict[str, list[Any]] = {"AEAD": order}
+    for way, name in _WAYS.items():
+        spans = {} if c.is_published else shown_intervals(times[way])
+        columns[f"{name} (µs)"] = [middles[way].get(n, math.nan) for n in order]
+        columns[f"{name}, 95 % interval"] = [spans.get(n, MISSING) for n in order]
+    columns["Runs"] = [int((c.baseline["aead"] == n).sum()) for n in order]
     ascon = seal.get("Ascon-128a", math.nan)
-    times = {way: per_member(c, c.baseline, "aead", f"{way}_mean_us") for way in ("seal", "open")}
-    spans = {way: {} if c.is_published else shown_intervals(found) for way, found in times.items()}
-    frame = pd.DataFrame(
-        {
-            "AEAD": order,
-            "Encrypt (µs)": series[0].values,
-            "Encrypt, 95 % interval": [spans["seal"].get(n, MISSING) for n in order],
-            "Decrypt (µs)": series[1].values,
-            "Decrypt, 95 % interval": [spans["open"].get(n, MISSING) for n in order],
-            "Runs": [int((c.baseline["aead"] == n).sum()) for n in order],
-            "Encrypt, relative to Ascon": [seal.get(n, math.nan) / ascon for n in order],
-        }
-    )
+    columns["Encrypt, relative to Ascon"] = [seal.get(n, math.nan) / ascon for n in order]
+    series = [
+        bars.Series("Encrypt", columns["Encrypt (µs)"], palette.light("blue")),
+        bars.Series("Decrypt", columns["Decrypt (µs)"], palette.light("orange"), "///"),
+    ]
     explanation = Explanation(
         "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",
         "Only the cipher and its framing are timed, not the system calls that carry the packet.",
@@ -89,16 +80,11 @@ def aeads(c: ReportInput) -> Section:
             against_alone(c, seal, "encrypt", "sealing", "'AEAD operations alone', [pqcmav-paper] Table VI"),
         ],
     )
-    chart = Chart(
-        "aead",
-        title,
-        "Bars of encryption and decryption time per packet for each cipher.",
-        bars.grouped([bars.Panel(order, series, "Time per packet (µs)", "µs")], 340),
-        c.origin(),
-        c.sources,
-        None,
-        explanation,
-    )
-    return Section(
-        "aeads", title, [chart, Table("aead-relative", "AEAD times", frame, c.origin(), c.sources), published]
-    )
+    alt = "Bars of encryption and decryption time per packet for each cipher."
+    drawing = bars.grouped([bars.Panel(order, series, "Time per packet (µs)", "µs")], 340)
+    blocks: list[Block] = [
+        chart(c, "aead", title, alt, drawing, explanation),
+        table(c, "aead-relative", "AEAD times", pd.DataFrame(columns)),
+        published("aead-published"),
+    ]
+    return Section("aeads", title, blocks)

@@ -12,8 +12,7 @@ from pqc_mav_bench.analysis.detector_effect import family_effects
 from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import PUBLISHED, Chart, Explanation, Notice, Section
-from pqc_mav_bench.report.blocks import Table as TableBlock
+from pqc_mav_bench.report.blocks import PUBLISHED, Block, Chart, Explanation, Section, Table
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.detector_sentences import detector_sentences
 from pqc_mav_bench.report.estimates import per_scenario
@@ -21,16 +20,16 @@ from pqc_mav_bench.report.figure import Drawing
 from pqc_mav_bench.report.numbers import MISSING, number
 from pqc_mav_bench.report.report_input import ReportInput, published_source
 from pqc_mav_bench.report.sections.common import first_upper, scenario_note, shown_intervals, without
-from pqc_mav_bench.report.sections.published_tables import published_frame, published_table
+from pqc_mav_bench.report.sections.figures import called, chart, table
+from pqc_mav_bench.report.sections.published_tables import published, published_frame
 
 _REAL, _EMULATED = "the detector", "a documented load in its place (emulated)"
 
 
 def detectors(c: ReportInput) -> Section:
     """Detectors."""
-    title = "Detector comparison"
-    own = _own_load(c)
-    frame = published_frame("rpi5_ddos_detectors_report").set_index("Detector").T.reset_index(names="Property")
+    file = "rpi5_ddos_detectors_report"
+    frame = published_frame(file).set_index("Detector").T.reset_index(names="Property")
     explanation = Explanation(
         "The two detectors of the published system: model, window, latency, size.",
         "Latency is the time until a verdict, inference the computation of one.",
@@ -41,18 +40,12 @@ def detectors(c: ReportInput) -> Section:
             "cannot take three seconds at 320 packets a second (16 ms): it fits only if a step is a 0.6 s bucket."
         ],
     )
-    table = TableBlock(
-        "detectors",
-        "Detectors, published, [rpi5-report] section 18",
-        frame,
-        PUBLISHED,
-        published_source("rpi5_ddos_detectors_report"),
-        explanation,
-    )
-    return Section("detectors", title, [own, *scenario_note(c), table])
+    title = "Detectors, published, [rpi5-report] section 18"
+    printed = Table("detectors", title, frame, PUBLISHED, published_source(file), explanation)
+    return Section("detectors", "Detector comparison", [_own_load(c), *scenario_note(c), printed])
 
 
-def _own_load(c: ReportInput) -> TableBlock | Notice:
+def _own_load(c: ReportInput) -> Block:
     """What each scenario's detector, or the load in its place, took of the drone's processor."""
     beside = [name for name in c.scenarios if name != "baseline"]
     rows = c.suites[c.suites["scenario"].isin(beside)].dropna(subset=["detector_cpu_percent"])
@@ -62,19 +55,18 @@ def _own_load(c: ReportInput) -> TableBlock | Notice:
         return without(c, "measured load of a detector", state, "The published properties follow.")
     found = per_scenario(c, "detector_cpu_percent")
     spans = shown_intervals(found)
-    names = [name for name in beside if SCENARIO_NAMES.get(name, name) in found]
+    names = {name: called(name) for name in beside if called(name) in found}
     runs = c.runs[c.runs["passed"]].dropna(subset=["detector_cpu_percent"])
-    titles = [SCENARIO_NAMES.get(name, name) for name in names]
     frame = pd.DataFrame(
         {
-            "Scenario": titles,
+            "Scenario": list(names.values()),
             "What ran": [_EMULATED if name in c.emulated else _REAL for name in names],
             "Runs": [int((runs["scenario"] == name).sum()) for name in names],
-            "CPU, median (% of one core)": [found[title].value for title in titles],
-            "95 % interval": [spans.get(title, MISSING) for title in titles],
+            "CPU, median (% of one core)": [found[title].value for title in names.values()],
+            "95 % interval": [spans.get(title, MISSING) for title in names.values()],
         }
     )
-    real = {title: found[title] for name, title in zip(names, titles, strict=True) if name not in c.emulated}
+    real = {title: found[title] for name, title in names.items() if name not in c.emulated}
     explanation = Explanation(
         "Processor time of the detector's process on the drone's computer, or of the load in its place, by scenario.",
         "As a share of one core, over the whole run; the interval is that of the median over pairs of KEM and "
@@ -82,34 +74,23 @@ def _own_load(c: ReportInput) -> TableBlock | Notice:
         [sentences.extremes(real, "share of one core that a detector takes", "%", "smallest", "largest")],
         ["How well the detectors tell attacks is not part of a campaign: it is measured apart (docs/detection.md)."],
     )
-    key, heading = "detector-load", "Processor time of the detectors"
-    return TableBlock(key, heading, frame, c.origin(True), c.sources, explanation)
+    return table(c, "detector-load", "Processor time of the detectors", frame, explanation, across=True)
 
 
 def detector_overhead(c: ReportInput) -> Section:
     """Detector overhead."""
     title = "Detector overhead on the median handshake"
-    published = published_table(
-        "overhead-published", "Detector overhead, published, [rpi5-report] section 22", "rpi5_ddos_overhead_report"
-    )
     rows = scenarios.detector_overhead(c.suites)
-    by_family = {} if c.is_published else family_effects(c.suites)
-    spans = {
-        (family, each.scenario): f"{number(each.low)} to {number(each.high)}"
-        for family, found in by_family.items()
-        for each in found
-    }
     if not rows:
-        return Section("detector_overhead", title, [_published_overhead(c), published])
-    frame = pd.DataFrame(
-        [
-            [r.group, SCENARIO_NAMES.get(r.scenario, r.scenario), r.base, r.value, r.delta, r.delta_percent]
-            for r in rows
-        ],
-        columns=["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"],
-    )
+        return Section("detector_overhead", title, [_published_overhead(c), published("overhead-published")])
+    body = [[r.group, called(r.scenario), r.base, r.value, r.delta, r.delta_percent] for r in rows]
+    headings = ["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"]
+    frame = pd.DataFrame(body, columns=headings)
     if not c.is_published:
-        frame["Ratio of a suite to itself, 95 % interval"] = [spans.get((r.group, r.scenario), MISSING) for r in rows]
+        effects = {(f, e.scenario): e for f, found in family_effects(c.suites).items() for e in found}
+        of_rows = [effects.get((r.group, r.scenario)) for r in rows]
+        spans = [f"{number(e.low)} to {number(e.high)}" if e else MISSING for e in of_rows]
+        frame["Ratio of a suite to itself, 95 % interval"] = spans
     explanation = Explanation(
         "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
         "Bars below zero mean that the median was lower with the detector. The bars are differences of medians and "
@@ -120,26 +101,14 @@ def detector_overhead(c: ReportInput) -> Section:
             "published figures."
         ],
     )
-    chart = Chart(
-        "overhead",
-        title,
-        "Bars of added handshake time per KEM family in two panels.",
-        _overhead_drawing(rows),
-        c.origin(True),
-        c.sources,
-        None,
-        explanation,
-    )
-    return Section(
-        "detector_overhead",
-        title,
-        [
-            chart,
-            TableBlock("overhead-table", "Detector overhead", frame, c.origin(True), c.sources),
-            *scenario_note(c),
-            published,
-        ],
-    )
+    alt = "Bars of added handshake time per KEM family in two panels."
+    blocks: list[Block] = [
+        chart(c, "overhead", title, alt, _overhead_drawing(rows), explanation, across=True),
+        table(c, "overhead-table", "Detector overhead", frame, across=True),
+        *scenario_note(c),
+        published("overhead-published"),
+    ]
+    return Section("detector_overhead", title, blocks)
 
 
 def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
@@ -150,7 +119,7 @@ def _overhead_drawing(rows: list[scenarios.Overhead]) -> Drawing:
     for attribute, axis, unit in (("delta", "Added time (ms)", "ms"), ("delta_percent", "Added time (%)", "%")):
         series = [
             bars.Series(
-                SCENARIO_NAMES.get(name, name),
+                called(name),
                 [getattr(found[f, name], attribute) if (f, name) in found else math.nan for f in families],
                 palette.scenario(name),
                 palette.SCENARIO_HATCH.get(name, ""),
@@ -168,19 +137,14 @@ def _published_overhead(c: ReportInput) -> Chart:
         scenarios.Overhead(r.kem_family, keys[r.detector], r.baseline_median_ms, r.with_detector_median_ms)
         for r in source.table("rpi5_ddos_overhead_report").itertuples()
     ]
-    what = "median handshake"
     explanation = Explanation(
         f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
         "Left in milliseconds, right in per cent of the baseline.",
-        ["Published, without intervals: " + s for s in sentences.printed_overhead(rows, what, SCENARIO_NAMES)],
+        [
+            "Published, without intervals: " + said
+            for said in sentences.printed_overhead(rows, "median handshake", SCENARIO_NAMES)
+        ],
     )
-    return Chart(
-        "overhead",
-        "Detector overhead, published",
-        "Bars of added handshake time per KEM family.",
-        _overhead_drawing(rows),
-        PUBLISHED,
-        published_source("rpi5_ddos_overhead_report"),
-        None,
-        explanation,
-    )
+    title, alt = "Detector overhead, published", "Bars of added handshake time per KEM family."
+    sources = published_source("rpi5_ddos_overhead_report")
+    return Chart("overhead", title, alt, _overhead_drawing(rows), PUBLISHED, sources, None, explanation)

@@ -8,6 +8,10 @@ from pqc_mav_bench.report.blocks import Diagram, Explanation
 from pqc_mav_bench.report.charts.diagram import Sheet
 
 
+def _done(s: Sheet, title: str, description: str, explanation: Explanation | None = None) -> Diagram:
+    return Diagram(s.key, title, s.svg(title, description), explanation)
+
+
 def concept(key: str = "concept") -> Diagram:
     """Who is involved and what threatens them."""
     s = Sheet(key, 760, 250)
@@ -24,15 +28,11 @@ def concept(key: str = "concept") -> Diagram:
     s.arrow(160, 213, 215, 213)
     s.box(310, 12, 165, 46, ["Attacker", "listens, floods, replays"], "vermillion")
     s.arrow(392, 58, 392, 112, dashed=True)
-    title = "Concept: a tunnel between two unchanged programs"
-    return Diagram(
-        key,
-        title,
-        s.svg(
-            title,
-            "Autopilot, drone proxy, ground proxy and ground station in a row; policy and detector below; an "
-            "attacker above the link.",
-        ),
+    return _done(
+        s,
+        "Concept: a tunnel between two unchanged programs",
+        "Autopilot, drone proxy, ground proxy and ground station in a row; policy and detector below; an "
+        "attacker above the link.",
     )
 
 
@@ -59,8 +59,7 @@ def architecture(key: str = "architecture") -> Diagram:
     s.box(185, 250, 140, 50, ["Bench controller", "campaign, metrics"], "purple")
     s.box(435, 250, 140, 50, ["Bench agent", "ground metrics"], "purple")
     s.arrow(325, 275, 435, 275, "ROS 2", both=True)
-    title = "Architecture: packets, decisions and measurement on separate paths"
-    text = Explanation(
+    explanation = Explanation(
         "The tunnel engine carries packets without ROS or Python; sensing and policy decide over ROS 2 topics; "
         "the benchmark coordinates both ends over ROS 2 services.",
         "Solid: data and decisions; dashed: handshakes, through the same port.",
@@ -70,11 +69,11 @@ def architecture(key: str = "architecture") -> Diagram:
             "the tunnel."
         ],
     )
-    return Diagram(
-        key,
-        title,
-        s.svg(title, "Drone and ground station with their proxies, sensing, policy, detector, controller and agent."),
-        text,
+    return _done(
+        s,
+        "Architecture: packets, decisions and measurement on separate paths",
+        "Drone and ground station with their proxies, sensing, policy, detector, controller and agent.",
+        explanation,
     )
 
 
@@ -109,8 +108,7 @@ def handshake(key: str = "handshake") -> Diagram:
             )
         y += 60
     s.arrow(95, y + 6, 665, y + 6, "encrypted packets, both ways", both=True)
-    title = "Handshake: four messages over UDP, repeated under traffic for every rekey"
-    text = Explanation(
+    explanation = Explanation(
         "The order of the messages. The ground does nothing expensive until the gate has proved that the drone knows "
         "its key.",
         "Time runs downward.",
@@ -120,11 +118,11 @@ def handshake(key: str = "handshake") -> Diagram:
             "a stranger causes only one or two MACs of work."
         ],
     )
-    return Diagram(
-        key,
-        title,
-        s.svg(title, "Sequence diagram of client hello, server hello, client finish and server finish."),
-        text,
+    return _done(
+        s,
+        "Handshake: four messages over UDP, repeated under traffic for every rekey",
+        "Sequence diagram of client hello, server hello, client finish and server finish.",
+        explanation,
     )
 
 
@@ -165,15 +163,11 @@ def wire_format(key: str = "wire") -> Diagram:
         f"Overhead {framing.overhead_bytes()} B per packet. The whole header is authenticated as associated data.",
     )
     s.text(10, 202, "The nonce is epoch and sequence number (12 B, 16 B for Ascon); it is never sent.")
-    title = "Wire format of an encrypted packet"
-    return Diagram(
-        key,
-        title,
-        s.svg(
-            title,
-            f"Header of {framing.HEADER_BYTES} bytes, ciphertext, tag of {framing.TAG_BYTES} bytes, and the "
-            f"header's fields.",
-        ),
+    return _done(
+        s,
+        "Wire format of an encrypted packet",
+        f"Header of {framing.HEADER_BYTES} bytes, ciphertext, tag of {framing.TAG_BYTES} bytes, and the "
+        f"header's fields.",
     )
 
 
@@ -209,8 +203,7 @@ def pipeline(key: str = "pipeline") -> Diagram:
         size=11,
         colour="muted",
     )
-    title = "Packet pipeline of the proxy"
-    return Diagram(key, title, s.svg(title, "Two rows of steps: sending and receiving a packet."))
+    return _done(s, "Packet pipeline of the proxy", "Two rows of steps: sending and receiving a packet.")
 
 
 def bench(key: str, same_host: bool) -> Diagram:
@@ -239,7 +232,8 @@ def bench(key: str, same_host: bool) -> Diagram:
     s.arrow(272, 185, 272, 110, dashed=True)
     s.arrow(487, 185, 487, 110, dashed=True)
     s.text(20, 16, f"Measurement points (above each part); {where}.", size=12)
-    title = "Bench topology and measurement points"
-    return Diagram(
-        key, title, s.svg(title, f"Traffic source, two proxies and traffic sink with controller and agent; {where}.")
+    return _done(
+        s,
+        "Bench topology and measurement points",
+        f"Traffic source, two proxies and traffic sink with controller and agent; {where}.",
     )

@@ -3,63 +3,40 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from pqc_mav_bench.analysis.estimate import Estimate, of_suites
-from pqc_mav_bench.analysis.statistics import summarise
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has, rank, scenario, wide
+from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank, wide
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section, Table, see
+from pqc_mav_bench.report.blocks import Block, Explanation, Section, see
 from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.numbers import number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections import diagrams
-from pqc_mav_bench.report.sections.common import with_values, without
-from pqc_mav_bench.report.sections.published_tables import published_table
-from pqc_mav_bench.report.sections.suite_tables import NO_RANKING, suite_table, titled
+from pqc_mav_bench.report.sections.common import families_of, levels_of, with_values, without
+from pqc_mav_bench.report.sections.figures import called, groups_table, scenarios_table, table
+from pqc_mav_bench.report.sections.published_tables import published
+from pqc_mav_bench.report.sections.suite_tables import NO_RANKING, present, suite_table, titled
 
-_NAMES = {"baseline": "Baseline", "xgboost": "Lightweight", "tst": "Heavyweight"}
-
-
-_PERFORMANCE = ("handshake_ms", "rtt_mean_ms", "loss_percent", "power_mean_w")
+_MIN_MAX = {"min": "minimum", "max": "maximum"}
 
 
 def _performance(c: ReportInput) -> list[Block]:
     blocks: list[Block] = []
-    files = {
-        "baseline": (3, "rpi4_se_baseline_performance"),
-        "xgboost": (8, "rpi4_se_lightweight_performance"),
-        "tst": (9, "rpi4_se_heavyweight_performance"),
-    }
-    for name, (place, file) in files.items():
-        title = f"{_NAMES[name]} performance, [endurance-paper] Table {place}"
+    names = {"baseline": "Baseline", "xgboost": "Lightweight", "tst": "Heavyweight"}
+    for place, name in zip((3, 8, 9), names, strict=True):
+        title = f"{names[name]} performance, [endurance-paper] Table {place}"
+        columns = ("handshake_ms", "rtt_mean_ms", "loss_percent", "power_mean_w")
         if name in c.scenarios:
-            blocks.append(suite_table(c, f"performance-{name}", title, _PERFORMANCE, name))
+            blocks.append(suite_table(c, f"performance-{name}", title, columns, name))
         else:
             blocks.append(without(c, f"values for '{title}'", f"the scenario {SCENARIO_NAMES[name]} was not run"))
-        blocks.append(
-            published_table(
-                f"performance-{name}-published",
-                f"{_NAMES[name]} performance, published, [endurance-paper] Table {place}",
-                file,
-            )
-        )
+        blocks.append(published(f"performance-{name}-published"))
     return blocks
 
 
 def _level_ranges(c: ReportInput) -> Block:
-    rows = []
-    for level in LEVELS:
-        part = c.baseline[c.baseline["nist_level"] == level]
-        if len(part):
-            cells: list[object] = [f"Level {level}", len(part)]
-            for column in ("handshake_ms", "loss_percent", "power_mean_w"):
-                s = summarise(part[column])
-                cells += [s.minimum, s.maximum]
-            rows.append(cells)
-    names = [f"{what} {end}" for what in ("Handshake (ms)", "Loss (%)", "Power (W)") for end in ("min", "max")]
-    frame = pd.DataFrame(rows, columns=["Level", "Suites", *names]).dropna(axis=1, how="all")
-    return Table("level-ranges", "Ranges by NIST level, [endurance-paper] Table 4", frame, c.origin(), c.sources)
+    columns = {"handshake_ms": "Handshake (ms) {}", "loss_percent": "Loss (%) {}", "power_mean_w": "Power (W) {}"}
+    frame = groups_table("Level", levels_of(c.baseline), columns, _MIN_MAX)
+    return table(c, "level-ranges", "Ranges by NIST level, [endurance-paper] Table 4", frame)
 
 
 def _representatives(c: ReportInput) -> Block:
@@ -68,193 +45,99 @@ def _representatives(c: ReportInput) -> Block:
     if not len(rows):
         return without(c, "values for 'Latency against power ([endurance-paper] Table 5)'", "no handshake was timed")
     picked = rows.iloc[sorted({0, len(rows) // 2, len(rows) - 1})]
-    columns = [k for k in ("handshake_ms", "primitives_ms", "power_mean_w") if has(picked, k)]
     power = picked["power_mean_w"].dropna()
     spread = f" while power differs by {quantity(float(power.max() - power.min()), 'W')}" if len(power) > 1 else ""
     first, last = (of_suites(picked.iloc[[place]]) for place in (0, -1))
     ratio = Estimate(last.value / first.value, last.low / first.high, last.high / first.low)
     between = "" if ratio.is_exact else f" ({number(ratio.low)} to {number(ratio.high)} by the 95 % intervals)"
-    apart = (
-        f"The slowest handshake takes {number(ratio.value)} times as long as the fastest{between}"
-        if first.below(last)
-        else ""
-    )
+    apart = f"The slowest handshake takes {number(ratio.value)} times as long as the fastest{between}{spread}."
     explanation = Explanation(
         "Fastest, middle and slowest suite.",
         "Handshake time and power side by side.",
-        [f"{apart}{spread}." if apart else ""],
+        [apart if first.below(last) else ""],
     )
-    return Table(
-        "latency-power",
-        "Latency against power, [endurance-paper] Table 5",
-        titled(picked[["suite", *columns]]),
-        c.origin(),
-        c.sources,
-        explanation,
-    )
+    frame = titled(picked[["suite", *present(picked, "handshake_ms", "primitives_ms", "power_mean_w")]])
+    return table(c, "latency-power", "Latency against power, [endurance-paper] Table 5", frame, explanation)
 
 
 def _bands(c: ReportInput) -> Block:
     rows = with_values(c, "power_mean_w")
     if not has(rows, "power_mean_w"):
         return without(c, "power bands", "no power figure exists")
-    body = []
-    for family in (f for f in FAMILIES if f in set(rows["kem_family"])):
-        part = rows[rows["kem_family"] == family]
-        power, energy = summarise(part["power_mean_w"]), summarise(part["energy_j"])
-        body.append([family, power.minimum, power.maximum, energy.minimum, energy.maximum])
-    frame = pd.DataFrame(
-        body, columns=["KEM family", "Power min (W)", "Power max (W)", "Energy min (J)", "Energy max (J)"]
-    )
-    return Table("bands", "Power bands by KEM family, [endurance-paper] Table 6", frame, c.origin(), c.sources)
+    columns = {"power_mean_w": "Power {} (W)", "energy_j": "Energy {} (J)"}
+    frame = groups_table("KEM family", families_of(rows), columns, _MIN_MAX, counted=False)
+    return table(c, "bands", "Power bands by KEM family, [endurance-paper] Table 6", frame)
 
 
 def _family(c: ReportInput, family: str, place: int) -> Block:
-    rows = c.baseline[c.baseline["kem_family"] == family]
-    columns = [
-        k for k in ("handshake_ms", "primitives_ms", "rtt_mean_ms", "loss_percent", "power_mean_w") if has(rows, k)
-    ]
+    rows = families_of(c.baseline)[family]
+    columns = present(rows, "handshake_ms", "primitives_ms", "rtt_mean_ms", "loss_percent", "power_mean_w")
     if not columns:
         return without(c, f"results of {family}", "no suite of that family was measured")
-    return Table(
-        f"family-{family.lower()}",
-        f"{family} results, [endurance-paper] Table {place}",
-        titled(rows[["suite", *columns]]),
-        c.origin(),
-        c.sources,
-        folded=True,
-    )
+    title = f"{family} results, [endurance-paper] Table {place}"
+    return table(c, f"family-{family.lower()}", title, titled(rows[["suite", *columns]]), folded=True)
 
 
 def _scenario_power(c: ReportInput) -> Block:
     grid = wide(c.suites, "power_mean_w")
     if grid.empty:
         return without(c, "power by scenario", "no power figure exists")
-    frame = grid.rename(columns={n: f"{SCENARIO_NAMES.get(n, n)} (W)" for n in grid.columns}).reset_index(names="Suite")
-    return Table(
-        "scenario-power",
-        "Power in the scenarios, [endurance-paper] Table 10",
-        frame,
-        c.origin(True),
-        c.sources,
-        folded=True,
-    )
+    frame = grid.rename(columns={n: f"{called(n)} (W)" for n in grid.columns}).reset_index(names="Suite")
+    title = "Power in the scenarios, [endurance-paper] Table 10"
+    return table(c, "scenario-power", title, frame, across=True, folded=True)
 
 
 def _scenario_resources(c: ReportInput) -> Block:
-    body = [
-        [
-            SCENARIO_NAMES.get(n, n),
-            scenario(c.suites, n)["cpu_peak_percent"].mean(),
-            scenario(c.suites, n)["tunnel_rss_mib"].mean(),
-        ]
-        for n in c.scenarios
-    ]
-    frame = pd.DataFrame(body, columns=["Scenario", "Mean of peak CPU (%)", "Mean RSS (MiB)"])
+    frame = scenarios_table(c, {"cpu_peak_percent": "Mean of peak CPU (%)", "tunnel_rss_mib": "Mean RSS (MiB)"})
     explanation = Explanation(
         "Processor and memory per scenario, means over the suites.",
         "As in the document, CPU is the mean of the suites' peaks.",
         [sentences.extremes(per_scenario(c, "cpu_peak_percent"), "median peak CPU", "%", "lowest", "highest")],
     )
-    return Table(
-        "scenario-resources",
-        "Resources by scenario, [endurance-paper] Table 11",
-        frame,
-        c.origin(True),
-        c.sources,
-        explanation,
-    )
+    title = "Resources by scenario, [endurance-paper] Table 11"
+    return table(c, "scenario-resources", title, frame, explanation, across=True)
 
 
 def _best_worst(c: ReportInput) -> Block:
     rows = with_values(c, "power_mean_w")
     if not has(rows, "power_mean_w"):
         return without(c, "best and worst policy power", "no power figure exists")
-    ordered = rank(rows, "power_mean_w", ascending=False)
-    ends = ordered.iloc[[0, -1]]
-    columns = [k for k in ("power_mean_w", "energy_j", "cpu_peak_percent") if has(ends, k)]
-    frame = titled(ends[["suite", *columns]])
+    ends = rank(rows, "power_mean_w", ascending=False).iloc[[0, -1]]
+    frame = titled(ends[["suite", *present(ends, "power_mean_w", "energy_j", "cpu_peak_percent")]])
     frame.insert(0, "Policy", ["worst", "best"] if c.is_published else ["highest figure", "lowest figure"])
     explanation = None if c.is_published else Explanation("The two ends of the column.", NO_RANKING, [])
-    return Table(
-        "best-worst", "Worst and best power, [endurance-paper] Table 14", frame, c.origin(), c.sources, explanation
-    )
+    return table(c, "best-worst", "Worst and best power, [endurance-paper] Table 14", frame, explanation)
+
+
+def _composition(c: ReportInput) -> Block:
+    codes = c.runs.drop_duplicates("suite")[["suite", "suite_id", "kem", "aead", "sig", "nist_level"]]
+    frame = codes.set_axis(["Suite", "Id", "KEM", "AEAD", "Signature", "Level"], axis=1)
+    return table(c, "composition", "Suites and their algorithms, [endurance-paper] Table 1", frame, folded=True)
 
 
 def endurance_paper(c: ReportInput) -> Section:
     """[endurance-paper]: five figures, fourteen tables."""
-    title = "Security vs. Endurance paper: five figures and fourteen tables"
-    same = "same_host" in c.runs and bool((c.runs["same_host"].fillna(0).astype(float) == 1).any())
-    codes = c.runs.drop_duplicates("suite")[["suite", "suite_id", "kem", "aead", "sig", "nist_level"]]
     blocks: list[Block] = [
         diagrams.concept("endurance-concept"),
         see("paper-architecture", "The system's overview", "Architecture"),
         see("paper-handshake", "The handshake", "Handshake"),
         diagrams.pipeline("endurance-pipeline"),
-        diagrams.bench("endurance-bench", same),
-        Table(
-            "composition",
-            "Suites and their algorithms, [endurance-paper] Table 1",
-            codes.set_axis(["Suite", "Id", "KEM", "AEAD", "Signature", "Level"], axis=1),
-            c.origin(),
-            c.sources,
-            folded=True,
-        ),
-        published_table(
-            "composition-published",
-            "Example composition, published, [endurance-paper] Table 1",
-            "suite_short_code_examples",
-        ),
-        published_table(
-            "legend-published", "Legend of short codes, published, [endurance-paper] Table 2", "suite_short_code_legend"
-        ),
+        diagrams.bench("endurance-bench", c.same_host),
+        _composition(c),
+        published("composition-published"),
+        published("legend-published"),
         *_performance(c),
-        _level_ranges(c),
-        published_table(
-            "level-ranges-published",
-            "Ranges by level, published, [endurance-paper] Table 4",
-            "rpi4_se_baseline_by_level",
-        ),
-        _representatives(c),
-        published_table(
-            "latency-power-published",
-            "Latency against power, published, [endurance-paper] Table 5",
-            "rpi4_se_latency_vs_power",
-        ),
-        _bands(c),
-        published_table(
-            "bands-published", "Power bands, published, [endurance-paper] Table 6", "rpi4_se_power_bands_by_family"
-        ),
     ]
-    for family, place, file in (
-        ("ML-KEM", 7, "rpi4_se_mlkem_results"),
-        ("Classic-McEliece", 12, "rpi4_se_mceliece_results"),
-        ("HQC", 13, "rpi4_se_hqc_results"),
+    for block, key in (
+        (_level_ranges(c), "level-ranges"),
+        (_representatives(c), "latency-power"),
+        (_bands(c), "bands"),
+        (_family(c, "ML-KEM", 7), "family-7"),
+        (_family(c, "Classic-McEliece", 12), "family-12"),
+        (_family(c, "HQC", 13), "family-13"),
+        (_scenario_power(c), "scenario-power"),
+        (_scenario_resources(c), "scenario-resources"),
+        (_best_worst(c), "best-worst"),
     ):
-        blocks += [
-            _family(c, family, place),
-            published_table(
-                f"family-{place}-published", f"{family} results, published, [endurance-paper] Table {place}", file
-            ),
-        ]
-    blocks += [
-        _scenario_power(c),
-        published_table(
-            "scenario-power-published",
-            "Power in three scenarios, published, [endurance-paper] Table 10",
-            "rpi4_se_power_three_scenarios",
-        ),
-        _scenario_resources(c),
-        published_table(
-            "scenario-resources-published",
-            "Resources, published, [endurance-paper] Table 11",
-            "rpi4_se_resource_by_scenario",
-        ),
-        _best_worst(c),
-        published_table(
-            "best-worst-published",
-            "Worst and best, published, [endurance-paper] Table 14",
-            "rpi4_se_scheduler_best_worst",
-        ),
-    ]
-    return Section("endurance_paper", title, blocks)
+        blocks += [block, published(f"{key}-published")]
+    return Section("endurance_paper", "Security vs. Endurance paper: five figures and fourteen tables", blocks)

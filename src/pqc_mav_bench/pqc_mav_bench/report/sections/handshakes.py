@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from pqc_mav_bench.analysis import pareto, rekey
@@ -19,7 +21,7 @@ from pqc_mav_bench.analysis.intervals import (
 from pqc_mav_bench.analysis.statistics import Summary
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
+from pqc_mav_bench.report.blocks import Block, Explanation, Notice, Section
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.estimates import of_groups, per_group
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, times
@@ -34,58 +36,44 @@ from pqc_mav_bench.report.sections.common import (
     spread_of,
     without,
 )
-from pqc_mav_bench.report.sections.published_tables import published_table
-
-
-def known(c: ReportInput) -> pd.DataFrame:
-    """The main scenario's suites that have a handshake time."""
-    return c.baseline.dropna(subset=["handshake_ms"])
+from pqc_mav_bench.report.sections.figures import chart, family_points, table
+from pqc_mav_bench.report.sections.published_tables import published
 
 
 def handshake_ranking(c: ReportInput) -> Section:
     """All suites ranked."""
-    suites = rank(known(c), "handshake_ms")
+    suites = rank(c.known, "handshake_ms")
     if c.ranked and LOW in suites.columns:
         suites = with_rank_ranges(suites)
     title = f"{count(len(suites), 'suite')} {'ranked by' if c.ranked else 'by their'} handshake"
-    labels = suites["suite"].tolist()
-    tips = [
-        f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}"
-        for i, r in enumerate(suites.itertuples(), 1)
-    ]
+    places = enumerate(suites.itertuples(), 1)
     drawing = bars.ranked(
-        labels,
+        suites["suite"].tolist(),
         suites["handshake_ms"].tolist(),
         [palette.family(f) for f in suites["kem_family"]],
         family_legend(suites),
         "Handshake (ms, log scale)",
         "ms",
-        tips=tips,
+        tips=[f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}" for i, r in places],
         intervals=list(zip(suites[LOW], suites[HIGH], strict=True)) if LOW in suites.columns else (),
     )
-    observations = [
-        _ends_of_the_ranking(c, suites),
-        sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
-        _faster_half(suites),
-        _what_a_bar_is(c, suites),
-    ]
     explanation = Explanation(
         "One bar per suite of the main scenario: the time from the first byte of the connection to installed keys.",
         "Shorter is better; the axis is logarithmic. Colour is the KEM family, the label names KEM, cipher and "
         "signature.",
-        observations,
+        [
+            _ends_of_the_ranking(c, suites),
+            sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
+            _faster_half(suites),
+            _what_a_bar_is(c, suites),
+        ],
         [_alike(c)],
     )
-    chart = Chart("ranking", title, f"Horizontal bars of {title}.", drawing, c.origin(), c.sources, None, explanation)
-    every = Table(
-        "ranking-all",
-        "Ranking" if c.ranked else "Every suite, not ranked",
-        ranking_frame(suites),
-        c.origin(),
-        c.sources,
-        folded=True,
+    drawn = chart(c, "ranking", title, f"Horizontal bars of {title}.", drawing, explanation)
+    heading = "Ranking" if c.ranked else "Every suite, not ranked"
+    return Section(
+        "handshake_ranking", title, [drawn, table(c, "ranking-all", heading, ranking_frame(suites), folded=True)]
     )
-    return Section("handshake_ranking", title, [chart, every])
 
 
 def ranking_frame(suites: pd.DataFrame) -> pd.DataFrame:
@@ -178,26 +166,17 @@ def summary_frame(groups: dict[str, Summary], name: str) -> pd.DataFrame:
 
 def handshake_statistics(c: ReportInput) -> Section:
     """Statistics by level and family."""
-    title = "Handshake statistics by NIST level and KEM family"
-    levels, families = by_level(known(c)), by_family(known(c))
-    by = Explanation(
+    title, suites = "Handshake statistics by NIST level and KEM family", c.known
+    explanation = Explanation(
         "Number of suites, mean, median, 95th percentile and maximum of the suites' handshakes in each group.",
         "P95 interpolates between the two nearest suites; suites that failed are left out.",
-        [
-            spread_of(levels_of(known(c))),
-            spread_of(families_of(known(c))),
-            family_finding(known(c)),
-        ],
+        [spread_of(levels_of(suites)), spread_of(families_of(suites)), family_finding(suites)],
     )
     blocks: list[Block] = [
-        Table("by-level", "By NIST level", summary_frame(levels, "Level"), c.origin(), c.sources),
-        Table("by-family", "By KEM family", summary_frame(families, "KEM family"), c.origin(), c.sources, by),
-        published_table(
-            "by-level-published", "By level, published, [rpi5-report] section 12", "rpi5_handshake_by_level_report"
-        ),
-        published_table(
-            "by-family-published", "By family, published, [rpi5-report] section 12", "rpi5_handshake_by_family"
-        ),
+        table(c, "by-level", "By NIST level", summary_frame(by_level(suites), "Level")),
+        table(c, "by-family", "By KEM family", summary_frame(by_family(suites), "KEM family"), explanation),
+        published("by-level-published"),
+        published("by-family-published"),
     ]
     return Section("handshake_statistics", title, blocks)
 
@@ -210,124 +189,90 @@ def _wide_within(suites: pd.DataFrame) -> str:
 
 def handshake_spread(c: ReportInput) -> Section:
     """Box plot by level."""
-    title = "Spread of handshakes by NIST level"
-    suites = known(c)
+    title, suites = "Spread of handshakes by NIST level", c.known
     groups = [
         spread.Group(f"Level {level}", rows["handshake_ms"].tolist(), rows["suite"].tolist(), palette.level(level))
-        for level in LEVELS
-        if len(rows := suites[suites["nist_level"] == level])
+        for level, rows in zip(LEVELS, levels_of(suites).values(), strict=True)
+        if len(rows)
     ]
     drawing = spread.boxes([spread.Panel(groups, "Handshake (ms, log scale)", "ms", True)], 400)
     boxes = by_level(suites)
-    observations = [
-        " ".join(
-            f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}."
-            for name, s in boxes.items()
-        ),
+    halves = [
+        f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}." for name, s in boxes.items()
     ]
     explanation = Explanation(
         "How the suites of each level are distributed: the box is the middle half, the bar in it the median.",
         "Whiskers reach to the farthest suite within 1.5 box heights, rings are suites beyond. The axis is "
         "logarithmic.",
-        observations,
+        [" ".join(halves)],
         [_wide_within(suites)],
     )
-    chart = Chart(
-        "level-boxes",
-        title,
-        "Box plots of handshake time per NIST level.",
-        drawing,
-        c.origin(),
-        c.sources,
-        summary_frame(boxes, "Level"),
-        explanation,
-    )
-    return Section("handshake_spread", title, [chart])
+    alt, data = "Box plots of handshake time per NIST level.", summary_frame(boxes, "Level")
+    return Section("handshake_spread", title, [chart(c, "level-boxes", title, alt, drawing, explanation, data)])
 
 
-def _points(rows: pd.DataFrame, label: str, colour: str, marker: str) -> points.Points:
-    tips = [f"{r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}" for r in rows.itertuples()]
-    return points.Points(
-        label, rows["handshake_ms"].tolist(), [float(v) for v in rows["nist_level"]], tips, colour, marker
-    )
+def _place(_: int, rows: pd.DataFrame) -> tuple[list[float], list[float]]:
+    return rows["handshake_ms"].tolist(), [float(v) for v in rows["nist_level"]]
+
+
+def _tip(row: Any) -> str:
+    return f"{row.suite}: {duration(row.handshake_ms)}, level {row.nist_level}"
 
 
 def pareto_frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Suites as the documents' Pareto table has them."""
-    phi = [rekey.phi_percent(float(ms), 60) for ms in rows["handshake_ms"]]
-    columns = [rows["suite"], rows["nist_level"], rows["handshake_ms"], rows["public_key_bytes"]]
-    return pd.DataFrame(dict(zip(("Suite", "Level", "Handshake (ms)", "Public key (B)"), columns, strict=True))).assign(
-        **{"Φ(60 s) (%)": phi}
-    )
+    shown = rows[["suite", "nist_level", "handshake_ms", "public_key_bytes"]]
+    frame = shown.set_axis(["Suite", "Level", "Handshake (ms)", "Public key (B)"], axis=1)
+    return frame.assign(**{"Φ(60 s) (%)": [rekey.phi_percent(float(ms), 60) for ms in rows["handshake_ms"]]})
 
 
 def pareto_frontier(c: ReportInput) -> Section:
     """Pareto frontier."""
-    title = "Pareto frontier: security level against handshake"
-    suites = known(c)
-    published = published_table(
-        "pareto-published", "Pareto table, published, [rpi5-report] section 15", "rpi5_pareto_report"
-    )
+    title, suites = "Pareto frontier: security level against handshake", c.known
     if not is_ranked(suites).any():
-        return Section("pareto_frontier", title, [without_ranking(c, suites), published])
+        return Section("pareto_frontier", title, [without_ranking(c, suites), published("pareto-published")])
     front, fastest = pareto.frontier(suites), pareto.fastest_per_level(suites)
-    groups = [
-        _points(suites[suites["kem_family"] == family], family, palette.family(family), palette.FAMILY_MARKER[family])
-        for family in FAMILIES
-        if (suites["kem_family"] == family).any()
-    ]
-    drawing = points.frontier(
-        groups,
-        _points(front, "Pareto-optimal", "", "o"),
-        _points(fastest, "fastest of its level", "", "s"),
-        "Handshake (ms, log scale)",
-        LEVELS,
+    optimal, quickest = (
+        points.Points(label, *_place(0, rows), [_tip(r) for r in rows.itertuples()], "", marker)
+        for label, rows, marker in (("Pareto-optimal", front, "o"), ("fastest of its level", fastest, "s"))
     )
-    dominated = fastest[~fastest["suite"].isin(front["suite"])]
-    families = sorted(set(fastest["kem_family"]))
-    observations = [
-        f"The Pareto frontier holds {count(len(front), 'suite')}: {listed(front['suite'].tolist())}."
-        + (" Suites whose intervals overlap are a tie, and all of them stay." if LOW in front.columns else ""),
-        f"The fastest suites of the levels are "
-        f"{listed([f'{r.suite} ({duration(r.handshake_ms)})' for r in fastest.itertuples()])}.",
-        (
-            f"{listed(dominated['suite'].tolist())} {'is' if len(dominated) == 1 else 'are'} the fastest of "
-            f"{'its' if len(dominated) == 1 else 'their'} level, yet a suite of a higher level is faster still: by the "
-            "definition that nothing else may be both faster and more secure, only the others are Pareto-optimal."
-            if len(dominated)
-            else "Here the fastest suites of the levels are also the Pareto frontier."
-        ),
-        f"All of them use {families[0]}, as published."
-        if families == ["ML-KEM"]
-        else f"In the documents all of them use ML-KEM; here they use {listed(families)}.",
-    ]
+    groups = family_points(suites, _place, _tip)
+    drawing = points.frontier(groups, optimal, quickest, "Handshake (ms, log scale)", LEVELS)
+    frame = pareto_frame(fastest)
+    cost = f"Rekeying every minute with the slowest of these costs {number(frame['Φ(60 s) (%)'].max())} % of the time."
     explanation = Explanation(
         "Every suite as a point. Squares mark the fastest suite of each level, which the documents call the frontier; "
         "circles the suites that no other suite beats in both level and time.",
         "Better is up and to the left. Families lie side by side within a level only so that they can be told apart.",
-        observations,
-        [
-            f"Rekeying every minute with the slowest of these costs "
-            f"{number(pareto_frame(fastest)['Φ(60 s) (%)'].max())} % of the time."
-        ]
-        if len(fastest)
-        else [],
-    )
-    chart = Chart(
-        "pareto",
-        title,
-        "Scatter plot of handshake time and NIST level.",
-        drawing,
-        c.origin(),
-        c.sources,
-        None,
-        explanation,
+        _of_the_frontier(front, fastest),
+        [cost] if len(fastest) else [],
     )
     blocks: list[Block] = [
-        chart,
-        Table("pareto-table", "The fastest suite of each level", pareto_frame(fastest), c.origin(), c.sources),
+        chart(c, "pareto", title, "Scatter plot of handshake time and NIST level.", drawing, explanation),
+        table(c, "pareto-table", "The fastest suite of each level", frame),
+        published("pareto-published"),
     ]
-    return Section("pareto_frontier", title, [*blocks, published])
+    return Section("pareto_frontier", title, blocks)
+
+
+def _of_the_frontier(front: pd.DataFrame, fastest: pd.DataFrame) -> list[str]:
+    """Which suites are on the frontier, and how that compares with the documents."""
+    beaten = fastest[~fastest["suite"].isin(front["suite"])]["suite"].tolist()
+    families = sorted(set(fastest["kem_family"]))
+    are, their = ("is", "its") if len(beaten) == 1 else ("are", "their")
+    return [
+        f"The Pareto frontier holds {count(len(front), 'suite')}: {listed(front['suite'].tolist())}."
+        + (" Suites whose intervals overlap are a tie, and all of them stay." if LOW in front.columns else ""),
+        f"The fastest suites of the levels are "
+        f"{listed([f'{r.suite} ({duration(r.handshake_ms)})' for r in fastest.itertuples()])}.",
+        f"{listed(beaten)} {are} the fastest of {their} level, yet a suite of a higher level is faster still: by the "
+        "definition that nothing else may be both faster and more secure, only the others are Pareto-optimal."
+        if beaten
+        else "Here the fastest suites of the levels are also the Pareto frontier.",
+        f"All of them use {families[0]}, as published."
+        if families == ["ML-KEM"]
+        else f"In the documents all of them use ML-KEM; here they use {listed(families)}.",
+    ]
 
 
 def without_ranking(c: ReportInput, suites: pd.DataFrame) -> Notice:

@@ -10,11 +10,11 @@ import pandas as pd
 from pqc_mav_bench.analysis.estimate import Estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Chart, Explanation, Section, Table
+from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Explanation, Section
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import count
-from pqc_mav_bench.report.report_input import ReportInput, published_source
+from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
     against_alone,
     algorithm_table,
@@ -26,9 +26,11 @@ from pqc_mav_bench.report.sections.common import (
     with_values,
     without,
 )
-from pqc_mav_bench.report.sections.published_tables import published_table
+from pqc_mav_bench.report.sections.figures import chart, table
+from pqc_mav_bench.report.sections.published_tables import published
 
 _PI5 = "published, Raspberry Pi 5 ([rpi5-report])"
+_FILE = "rpi5_kem_primitives_report"
 
 
 def _times(c: ReportInput, column: str) -> dict[str, Estimate]:
@@ -38,98 +40,72 @@ def _times(c: ReportInput, column: str) -> dict[str, Estimate]:
 
 def kem_keygen(c: ReportInput) -> Section:
     """KEM key generation by scenario."""
-    title = "KEM key generation, nine KEMs by scenario"
-    if not has(c.suites, "kem_keygen_ms"):
+    title, column = "KEM key generation, nine KEMs by scenario", "kem_keygen_ms"
+    if not has(c.suites, column):
         return Section(
             "kem_keygen", title, [without(c, "key generation times", "no handshake reported its primitives")]
         )
-    order = [name for name in kem_order(c.suites) if name in medians(c.suites, "kem", "kem_keygen_ms")]
-    series = scenario_series(c, "kem", order, "kem_keygen_ms")
-    published = published_values("rpi5_kem_primitives_report", "algorithm", "keygen_ms")
-    reference = [published.get(name, math.nan) for name in order]
+    order = [name for name in kem_order(c.suites) if name in medians(c.suites, "kem", column)]
+    series = scenario_series(c, "kem", order, column)
+    printed = published_values(_FILE, "algorithm", "keygen_ms")
+    reference = [printed.get(name, math.nan) for name in order]
     panel = bars.Panel(order, series, "Key generation (ms, log scale)", "ms", True, (_PI5, reference))
-    base = medians(with_values(c, "kem_keygen_ms"), "kem", "kem_keygen_ms")
-    ratios = {name: published[name] / base[name] for name in base if name in published and base[name] > 0}
-    mine = _times(c, "kem_keygen_ms")
-    faster = [name for name in ratios if mine[name].high < published[name]]
+    base, mine = medians(with_values(c, column), "kem", column), _times(c, column)
+    both = [name for name in base if name in printed and base[name] > 0]
     versus = (
-        f"{len(faster)} of the {count(len(ratios), 'KEM')} that the documents also time surely generate keys faster "
-        "here: their interval ends below the published figure."
-        if ratios and all(mine[name].has_interval for name in ratios)
-        else ""
+        f"{sum(mine[name].high < printed[name] for name in both)} of the {count(len(both), 'KEM')} that the documents "
+        "also time surely generate keys faster here: their interval ends below the published figure."
     )
     frame = pd.DataFrame({"KEM": order} | {s.label: list(s.values) for s in series} | {_PI5: reference})
+    in_tunnel_us = {name: 1e3 * value for name, value in base.items()}
+    alone = "'KEM operations alone', [pqcmav-paper] Table IV"
     explanation = Explanation(
         "Median time to generate an ephemeral KEM key pair inside the handshakes, per KEM and scenario.",
         "The axis is logarithmic: each labelled grid line is ten times the one below. Diamonds are the published "
         "Raspberry Pi 5 "
         "figures; their machine differs, so compare the pattern rather than the height.",
-        [sentences.fastest_slowest(_times(c, "kem_keygen_ms"), "median key generation"), versus],
+        [
+            sentences.fastest_slowest(mine, "median key generation"),
+            versus if both and all(mine[name].has_interval for name in both) else "",
+        ],
         [
             "Key generation happens on the ground station for every handshake; the key pool can take it off the "
             "critical path.",
-            against_alone(
-                c,
-                {name: 1e3 * value for name, value in base.items()},
-                "keygen",
-                "key generation",
-                "'KEM operations alone', [pqcmav-paper] Table IV",
-            ),
+            against_alone(c, in_tunnel_us, "keygen", "key generation", alone),
         ],
     )
-    chart = Chart(
-        "keygen",
-        title,
-        f"Bars of key generation time for {count(len(order), 'KEM')}, logarithmic axis.",
-        bars.grouped([panel], 420, tilt=32),
-        MIXED if not c.is_published else PUBLISHED,
-        [*c.sources, *published_source("rpi5_kem_primitives_report")],
-        frame,
-        explanation,
-    )
-    return Section("kem_keygen", title, [chart, *scenario_note(c)])
+    alt = f"Bars of key generation time for {count(len(order), 'KEM')}, logarithmic axis."
+    origin, drawing = PUBLISHED if c.is_published else MIXED, bars.grouped([panel], 420, tilt=32)
+    drawn = chart(c, "keygen", title, alt, drawing, explanation, frame, origin=origin, published=[_FILE])
+    return Section("kem_keygen", title, [drawn, *scenario_note(c)])
+
+
+_OPERATIONS = {
+    "kem_keygen_ms": "Keygen (ms)",
+    "kem_encaps_ms": "Encaps (ms)",
+    "kem_decaps_ms": "Decaps (ms)",
+    "public_key_bytes": "Public key (B)",
+    "ciphertext_bytes": "Ciphertext (B)",
+}
 
 
 def kem_operations(c: ReportInput) -> Section:
     """KEM medians and key sizes."""
     title = "KEM operations and public-key sizes"
-    columns = {
-        "kem_keygen_ms": "Keygen (ms)",
-        "kem_encaps_ms": "Encaps (ms)",
-        "kem_decaps_ms": "Decaps (ms)",
-        "public_key_bytes": "Public key (B)",
-        "ciphertext_bytes": "Ciphertext (B)",
-    }
-    blocks: list[Block] = []
+    own: Block = without(c, "KEM operation times", "no handshake reported its primitives")
     if has(c.suites, "kem_keygen_ms"):
-        frame = algorithm_table(c, "kem", kem_order(c.suites), columns).dropna(axis=1, how="all")
-        sizes = medians(c.baseline, "kem", "public_key_bytes")
+        frame = algorithm_table(c, "kem", kem_order(c.suites), _OPERATIONS).dropna(axis=1, how="all")
+        sizes = {k: Estimate.exact(size) for k, size in medians(c.baseline, "kem", "public_key_bytes").items()}
+        slow = "A large public key costs transfer time on a slow radio link even where the computation is fast."
         explanation = Explanation(
             "Median times of the three KEM operations inside the handshakes of the main scenario, and what "
             "crosses the link.",
             "The ground station generates keys and decapsulates, the drone encapsulates.",
             [
                 sentences.fastest_slowest(_times(c, "kem_encaps_ms"), "median encapsulation"),
-                sentences.extremes(
-                    {name: Estimate.exact(size) for name, size in sizes.items()},
-                    "public key",
-                    "B",
-                    "smallest",
-                    "largest",
-                ),
+                sentences.extremes(sizes, "public key", "B", "smallest", "largest"),
             ],
-            ["A large public key costs transfer time on a slow radio link even where the computation is fast."]
-            if sizes
-            else [],
+            [slow] if sizes else [],
         )
-        blocks.append(Table("kem-operations", title, frame, c.origin(), c.sources, explanation))
-    else:
-        blocks.append(without(c, "KEM operation times", "no handshake reported its primitives"))
-    blocks.append(
-        published_table(
-            "kem-published",
-            "KEM operations, published, [rpi5-report] section 6 (Raspberry Pi 5)",
-            "rpi5_kem_primitives_report",
-        )
-    )
-    return Section("kem_operations", title, blocks)
+        own = table(c, "kem-operations", title, frame, explanation)
+    return Section("kem_operations", title, [own, published("kem-published")])

@@ -9,51 +9,39 @@ import pandas as pd
 from pqc_mav_bench.analysis.detector_effect import added
 from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.statistics import summarise
-from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide
+from pqc_mav_bench.analysis.table import wide
 from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
 from pqc_mav_bench.report.charts import heat, points
-from pqc_mav_bench.report.estimates import per_scenario
+from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import alike, by_family, scenario_note, with_values
+from pqc_mav_bench.report.sections.common import alike, by_family, families_of, scenario_note, with_values
+from pqc_mav_bench.report.sections.figures import called, chart, family_points
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
+from pqc_mav_bench.report.sections.suite_tables import present
 
 
 def suite_power(c: ReportInput) -> Section:
     """Handshake scatter, power per suite, power by scenario."""
-    title = "Handshakes by family; power per suite and between scenarios"
-    groups = []
-    for i, family in enumerate(f for f in FAMILIES if f in set(c.baseline["kem_family"])):
-        rows = (
-            c.baseline[c.baseline["kem_family"] == family].dropna(subset=["handshake_ms"]).sort_values("handshake_ms")
-        )
-        x = [i + (j - len(rows) / 2) * 0.7 / max(1, len(rows)) for j in range(len(rows))]
-        tips = [f"{r.suite}: {duration(r.handshake_ms)}" for r in rows.itertuples()]
-        groups.append(
-            points.Points(
-                family, x, rows["handshake_ms"].tolist(), tips, palette.family(family), palette.FAMILY_MARKER[family]
-            )
-        )
-    ranges = sentences.ranges(by_family(c.baseline))
+
+    def place(i: int, part: pd.DataFrame) -> tuple[list[float], list[float]]:
+        x = [i + (j - len(part) / 2) * 0.7 / len(part) for j in range(len(part))]
+        return x, part["handshake_ms"].tolist()
+
+    rows = pd.concat(part.sort_values("handshake_ms") for part in families_of(c.known).values())
+    drawing = points.families(family_points(rows, place), "Handshake (ms, log scale)")
     explanation = Explanation(
         "Every suite's handshake, grouped by KEM family and sorted within it.",
         "The vertical axis is logarithmic.",
-        ranges,
+        sentences.ranges(by_family(c.baseline)),
         [_sphincs_last(c.baseline)],
     )
-    chart = Chart(
-        "family-scatter",
-        "Handshakes by KEM family",
-        "Scatter plot of handshake times.",
-        points.families(groups, "Handshake (ms, log scale)"),
-        c.origin(),
-        c.sources,
-        None,
-        explanation,
-    )
+    alt = "Scatter plot of handshake times."
+    drawn = chart(c, "family-scatter", "Handshakes by KEM family", alt, drawing, explanation)
     use, missing = either(c, "power_mean_w")
-    return Section("suite_power", title, [chart, *missing, *_power(use), *scenario_note(c)])
+    title = "Handshakes by family; power per suite and between scenarios"
+    return Section("suite_power", title, [drawn, *missing, *_power(use), *scenario_note(c)])
 
 
 def _sphincs_last(table: pd.DataFrame) -> str:
@@ -70,55 +58,33 @@ def _sphincs_last(table: pd.DataFrame) -> str:
 
 
 def _power(c: ReportInput) -> list[Block]:
-    rows = ordered_suites(c.baseline.dropna(subset=["power_mean_w"]))
     axis = "Mean power (W)" if c.power_is_measured or c.is_published else "Mean power, modelled (W)"
     note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
+
+    def dots(key: str, title: str, where: str, suites: list[str], groups: list[points.Points], *texts: str) -> Chart:
+        shows, read, says = texts
+        drawing = points.per_suite(suites, groups, axis, "W")
+        explanation = Explanation(f"{shows}{note}", read, [says])
+        alt = f"Dots of mean power per suite{where}."
+        return chart(c, key, title, alt, drawing, explanation, origin=c.power_origin)
+
     blocks: list[Block] = []
+    rows = ordered_suites(c.baseline.dropna(subset=["power_mean_w"]))
     if len(rows):
-        values = rows["power_mean_w"]
-        percent = 100 * (values.max() - values.min()) / values.min()
-        explanation = Explanation(
-            f"Mean power of the drone's computer per suite in "
-            f"{SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}.{note}",
-            "The axis does not start at zero, because the differences would otherwise be invisible.",
-            [
-                f"All suites lie between {quantity(values.min(), 'W')} and {quantity(values.max(), 'W')}, a "
-                f"spread of {number(percent, 2)} %."
-            ],
-        )
-        group = points.Points("power", values.tolist(), [], [], palette.light("blue"))
-        blocks.append(
-            Chart(
-                "power-suite",
-                "Power per suite",
-                "Dots of mean power per suite.",
-                points.per_suite(rows["suite"].tolist(), [group], axis, "W"),
-                c.power_origin,
-                c.sources,
-                None,
-                explanation,
-            )
-        )
+        low, high = rows["power_mean_w"].min(), rows["power_mean_w"].max()
+        group = points.Points("power", rows["power_mean_w"].tolist(), [], [], palette.light("blue"))
+        shows = f"Mean power of the drone's computer per suite in {called(c.main_scenario)}."
+        read = "The axis does not start at zero, because the differences would otherwise be invisible."
+        between = f"All suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}"
+        says = f"{between}, a spread of {number(100 * (high - low) / low, 2)} %."
+        blocks.append(dots("power-suite", "Power per suite", "", rows["suite"].tolist(), [group], shows, read, says))
     grid = wide(c.suites, "power_mean_w")
     if "tst" in grid and "baseline" in grid:
         labels, groups = dots_per_suite(c, "power_mean_w", ["baseline", "tst"])
-        explanation = Explanation(
-            f"The same with and without the transformer.{note}",
-            "The distance between the two dots is what the detector adds.",
-            [_added_power(c, grid)],
-        )
-        blocks.append(
-            Chart(
-                "power-tst",
-                "Power, Baseline against transformer",
-                "Dots of mean power per suite in two scenarios.",
-                points.per_suite(labels, groups, axis, "W"),
-                c.power_origin,
-                c.sources,
-                None,
-                explanation,
-            )
-        )
+        shows = "The same with and without the transformer."
+        read = "The distance between the two dots is what the detector adds."
+        title, where = "Power, Baseline against transformer", " in two scenarios"
+        blocks.append(dots("power-tst", title, where, labels, groups, shows, read, _added_power(c, grid)))
     return blocks
 
 
@@ -126,105 +92,74 @@ def _added_power(c: ReportInput, grid: pd.DataFrame) -> str:
     """What the transformer adds: of printed figures their range, of a campaign's own the median with its interval."""
     if c.is_published:
         found = (grid["tst"] - grid["baseline"]).dropna()
-        return (
-            f"It adds {quantity(found.min(), 'W')} to {quantity(found.max(), 'W')}, {quantity(found.mean(), 'W')} on "
-            "average."
-            if len(found)
-            else ""
-        )
+        low, high, mean = (quantity(value, "W") for value in (found.min(), found.max(), found.mean()))
+        return f"It adds {low} to {high}, {mean} on average." if len(found) else ""
     more = added(c.suites, column="power_mean_w").get("tst")
     if more is None:
         return ""
     return f"It adds {quantity(more.value, 'W')} (95 % interval {number(more.low)} to {quantity(more.high, 'W')})."
 
 
+_OPERATIONS = {
+    "kem_keygen_ms": "Keygen",
+    "kem_encaps_ms": "Encaps",
+    "kem_decaps_ms": "Decaps",
+    "sig_sign_ms": "Sign",
+    "sig_verify_ms": "Verify",
+}
+
+
 def suite_heatmaps(c: ReportInput) -> Section:
     """Heatmaps of crypto time, CPU, RSS."""
-    title = "Heatmaps: cryptographic operations, CPU and memory"
     use, blocks = either(c, "kem_keygen_ms", "kem_decaps_ms", "sig_sign_ms")
     rows = ordered_suites(with_values(use, "kem_keygen_ms"))
-    operations = {
-        "kem_keygen_ms": "Keygen",
-        "kem_encaps_ms": "Encaps",
-        "kem_decaps_ms": "Decaps",
-        "sig_sign_ms": "Sign",
-        "sig_verify_ms": "Verify",
+    timed = {k: _OPERATIONS[k] for k in present(rows, *_OPERATIONS)}
+    values = rows[list(timed)].to_numpy(dtype=float).tolist()
+    panel = heat.Panel("", rows["suite"].tolist(), list(timed.values()), values, "ms", True)
+    totals = {
+        name: Estimate.exact(float(rows[k].median())) if use.is_published else of_pairs(rows, k)
+        for k, name in timed.items()
     }
-    present = [k for k in operations if has(rows, k)]
-    panel = heat.Panel(
-        "",
-        rows["suite"].tolist(),
-        [operations[k] for k in present],
-        rows[present].to_numpy(dtype=float).tolist(),
-        "ms",
-        True,
-    )
-    totals = {operations[k]: Estimate.exact(float(rows[k].median())) for k in present}
-    if not use.is_published:
-        totals = {operations[k]: of_pairs(rows, k) for k in present}
     explanation = Explanation(
         "Time of each operation inside the handshake, per suite.",
         "Yellow is slow, blue fast; colours follow the logarithm. A dash is an operation that took no measurable "
         "time or was not timed.",
         [sentences.fastest_slowest(totals, "median time of all operations")],
     )
-    blocks.append(
-        Chart(
-            "crypto-heat",
-            "Cryptographic operations per suite (ms)",
-            "Heatmap of operation times.",
-            heat.heatmaps([panel], 15),
-            use.origin(),
-            use.sources,
-            None,
-            explanation,
-        )
-    )
+    title, alt = "Cryptographic operations per suite (ms)", "Heatmap of operation times."
+    blocks.append(chart(use, "crypto-heat", title, alt, heat.heatmaps([panel], 15), explanation))
     for key, column, name, unit in (
         ("cpu-heat", "cpu_peak_percent", "Peak CPU (%)", "%"),
         ("rss-heat", "tunnel_rss_mib", "Resident memory (MiB)", "MiB"),
     ):
         source, missing = either(c, column)
-        blocks += missing
-        grid = wide(source.suites, column).reindex(ordered_suites(source.suites.drop_duplicates("suite"))["suite"])
-        names = [SCENARIO_NAMES.get(n, n) for n in grid.columns]
-        every = grid.stack()
-        if alike(every, 0.05):
-            blocks.append(
-                Notice(
-                    f"No heatmap of {_plain(name)}: over {count(len(grid), 'suite')} and "
-                    f"{count(len(names), 'scenario')} it lies between {quantity(every.min(), unit)} and "
-                    f"{quantity(every.max(), unit)}."
-                )
-            )
-            continue
-        one = heat.Panel("", grid.index.tolist(), names, grid.to_numpy(dtype=float).tolist(), unit)
-        own = (
-            ""
-            if source.is_published or column != "tunnel_rss_mib"
-            else " It is the proxy's own memory; the documents give that of proxy and detector together."
-        )
-        explanation = Explanation(
-            f"{name} per suite and scenario.{own}",
-            "Yellow is high, blue low.",
-            [
-                sentences.extremes(per_scenario(source, column), f"median {_plain(name)}", unit, "lowest", "highest")
-                or f"Mean over all suites: {quantity(float(np.nanmean(grid.to_numpy(dtype=float))), unit)}."
-            ],
-        )
-        blocks.append(
-            Chart(
-                key,
-                name,
-                f"Heatmap of {name} per suite and scenario.",
-                heat.heatmaps([one], 15),
-                source.origin(True),
-                source.sources,
-                None,
-                explanation,
-            )
-        )
+        blocks += [*missing, _load_heat(source, key, column, name, unit)]
+    title = "Heatmaps: cryptographic operations, CPU and memory"
     return Section("suite_heatmaps", title, [*blocks, *scenario_note(c)])
+
+
+def _load_heat(c: ReportInput, key: str, column: str, name: str, unit: str) -> Block:
+    """A heatmap of a column over suites and scenarios; a sentence where all have the same."""
+    grid = wide(c.suites, column).reindex(ordered_suites(c.suites.drop_duplicates("suite"))["suite"])
+    every, what = grid.stack(), _plain(name)
+    if alike(every, 0.05):
+        return Notice(
+            f"No heatmap of {what}: over {count(len(grid), 'suite')} and {count(len(grid.columns), 'scenario')} it "
+            f"lies between {quantity(every.min(), unit)} and {quantity(every.max(), unit)}."
+        )
+    values = grid.to_numpy(dtype=float)
+    panel = heat.Panel("", grid.index.tolist(), [called(n) for n in grid.columns], values.tolist(), unit)
+    own = " It is the proxy's own memory; the documents give that of proxy and detector together."
+    explanation = Explanation(
+        f"{name} per suite and scenario.{'' if c.is_published or column != 'tunnel_rss_mib' else own}",
+        "Yellow is high, blue low.",
+        [
+            sentences.extremes(per_scenario(c, column), f"median {what}", unit, "lowest", "highest")
+            or f"Mean over all suites: {quantity(float(np.nanmean(values)), unit)}."
+        ],
+    )
+    alt = f"Heatmap of {name} per suite and scenario."
+    return chart(c, key, name, alt, heat.heatmaps([panel], 15), explanation, across=True)
 
 
 def _plain(title: str) -> str:
@@ -234,18 +169,14 @@ def _plain(title: str) -> str:
 
 def round_trips(c: ReportInput) -> Section:
     """RTT distribution and goodput ratio."""
-    title = "Round trips (p50, p95, max) and goodput ratio"
     use, blocks = either(c, "rtt_p50_ms", "rtt_p95_ms", "rtt_max_ms")
     rows = with_values(use, "rtt_p50_ms").dropna(subset=["rtt_p50_ms"])
     groups = []
-    for column, label, colour, marker in (
-        ("rtt_p50_ms", "p50", "blue", "o"),
-        ("rtt_p95_ms", "p95", "orange", "s"),
-        ("rtt_max_ms", "max", "vermillion", "^"),
-    ):
-        tips = [f"{r.suite}, {label}: {duration(getattr(r, column))}" for r in rows.itertuples()]
-        groups.append(points.Points(label, rows[column].tolist(), [], tips, palette.light(colour), marker))
-    where = SCENARIO_NAMES.get(str(rows["scenario"].iloc[0]), "") if len(rows) else ""
+    for label, colour, marker in (("p50", "blue", "o"), ("p95", "orange", "s"), ("max", "vermillion", "^")):
+        values = rows[f"rtt_{label}_ms"].tolist()
+        tips = [f"{suite}, {label}: {duration(ms)}" for suite, ms in zip(rows["suite"], values, strict=True)]
+        groups.append(points.Points(label, values, [], tips, palette.light(colour), marker))
+    where = called(str(rows["scenario"].iloc[0])) if len(rows) else ""
     stats = {g.label: summarise(g.x) for g in groups}
     explanation = Explanation(
         f"Cumulative distribution over the suites of the median, 95th percentile and longest round trip, scenario "
@@ -254,55 +185,33 @@ def round_trips(c: ReportInput) -> Section:
         sentences.ranges({name: s for name, s in stats.items() if s.n}),
         ["Curves that rise steeply mean that the suite makes no difference to the delay of packets."],
     )
-    blocks.append(
-        Chart(
-            "rtt-cdf",
-            "Round trips over the suites",
-            "Cumulative distributions of round-trip times.",
-            points.steps(groups, "Round trip (ms, log scale)", log=True),
-            use.origin(),
-            use.sources,
-            None,
-            explanation,
-        )
-    )
+    title, alt = "Round trips over the suites", "Cumulative distributions of round-trip times."
+    drawing = points.steps(groups, "Round trip (ms, log scale)", log=True)
+    blocks.append(chart(use, "rtt-cdf", title, alt, drawing, explanation))
     good, missing = either(c, "goodput_percent")
-    labels, dots = dots_per_suite(good, "goodput_percent", good.scenarios)
-    grid = wide(good.suites, "goodput_percent")
+    blocks += [*missing, _goodput(good)]
+    title = "Round trips (p50, p95, max) and goodput ratio"
+    return Section("round_trips", title, [*blocks, *scenario_note(c)])
+
+
+def _goodput(c: ReportInput) -> Block:
+    grid = wide(c.suites, "goodput_percent")
     low = grid.min(axis=1)
+    if alike(grid.stack()):
+        return Notice(
+            f"No chart of the goodput ratio: over {count(len(low), 'suite')} it lies between "
+            f"{number(grid.min().min(), 4)} % and {number(grid.max().max(), 4)} % of what was offered."
+        )
+    worst = per_suite(c, low.reset_index(name="low"), "low")
     explanation = Explanation(
         "Payload delivered as a percentage of the payload offered, per suite and scenario.",
         "The dashed line is 100 %: everything that was offered arrived.",
         [
             f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
-            sentences.extremes(
-                {s: Estimate.exact(float(v)) if good.is_published else Estimate(float(v)) for s, v in low.items()},
-                "worst goodput ratio",
-                "%",
-                "lowest",
-                "highest",
-            ),
+            sentences.extremes(worst, "worst goodput ratio", "%", "lowest", "highest"),
         ],
     )
-    blocks += missing
-    if alike(grid.stack()):
-        blocks.append(
-            Notice(
-                f"No chart of the goodput ratio: over {count(len(low), 'suite')} it lies between "
-                f"{number(grid.min().min(), 4)} % and {number(grid.max().max(), 4)} % of what was offered."
-            )
-        )
-        return Section("round_trips", title, [*blocks, *scenario_note(c)])
-    blocks += [
-        Chart(
-            "goodput",
-            "Goodput ratio",
-            "Dots of goodput ratio per suite and scenario.",
-            points.per_suite(labels, dots, "Goodput ratio (%)", "%", (100.0, "100 %")),
-            good.origin(True),
-            good.sources,
-            None,
-            explanation,
-        ),
-    ]
-    return Section("round_trips", title, [*blocks, *scenario_note(c)])
+    labels, dots = dots_per_suite(c, "goodput_percent", c.scenarios)
+    drawing = points.per_suite(labels, dots, "Goodput ratio (%)", "%", (100.0, "100 %"))
+    alt = "Dots of goodput ratio per suite and scenario."
+    return chart(c, "goodput", "Goodput ratio", alt, drawing, explanation, across=True)

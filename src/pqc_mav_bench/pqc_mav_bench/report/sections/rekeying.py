@@ -12,20 +12,20 @@ from pqc_mav_bench.analysis import rekey
 from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.table import FAMILIES, rank
 from pqc_mav_bench.report import palette
-from pqc_mav_bench.report.blocks import Chart, Explanation, Section
+from pqc_mav_bench.report.blocks import Explanation, Section
 from pqc_mav_bench.report.charts import points
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import with_interval
-from pqc_mav_bench.report.sections.handshakes import known
-from pqc_mav_bench.report.sections.published_tables import published_table
+from pqc_mav_bench.report.sections.figures import chart
+from pqc_mav_bench.report.sections.published_tables import published
 
 
 def _picked(c: ReportInput) -> list[tuple[str, str, float]]:
     """(label, colour, handshake ms) of the curves: the shortest and the longest handshake of each family."""
     lines = []
     for family in FAMILIES:
-        rows = rank(known(c)[known(c)["kem_family"] == family], "handshake_ms")
+        rows = rank(c.known[c.known["kem_family"] == family], "handshake_ms")
         for which, row in (("shortest", rows.head(1)), ("longest", rows.tail(1) if len(rows) > 1 else rows[:0])):
             for r in row.itertuples():
                 lines.append(
@@ -44,25 +44,20 @@ def _share(handshake: Estimate) -> str:
 
 def rekey_overhead(c: ReportInput) -> Section:
     """Phi(R)."""
-    title = "Rekey overhead Φ(R) over the rekey interval"
-    intervals = np.geomspace(10, 7200, 40)
+    title, picked = "Rekey overhead Φ(R) over the rekey interval", _picked(c)
     lines = []
-    for label, colour, handshake in _picked(c):
-        curve = rekey.phi_curve(handshake, intervals)
+    for label, colour, handshake in picked:
+        x, y = zip(*rekey.phi_curve(handshake, np.geomspace(10, 7200, 40)), strict=True)
         tip = f"{label}: {number(rekey.phi_percent(handshake, 60))} % at 60 s"
-        lines.append(points.Points(label, [x for x, _ in curve], [y for _, y in curve], [tip], colour))
-    drawing = points.curves(
-        lines, "Rekey interval R (s, log scale)", "Φ(R) (%, log scale)", [(60, "1 min"), (300, "5 min"), (3600, "1 h")]
-    )
-    frame = pd.DataFrame(
-        [
-            [label, handshake, *(rekey.phi_percent(handshake, r) for r in rekey.PUBLISHED_INTERVALS_S)]
-            for label, _, handshake in _picked(c)
-        ],
-        columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"],
-    )
-    slowest = of_suites(known(c), "max")
+        lines.append(points.Points(label, x, y, [tip], colour))
+    marks = [(60, "1 min"), (300, "5 min"), (3600, "1 h")]
+    drawing = points.curves(lines, "Rekey interval R (s, log scale)", "Φ(R) (%, log scale)", marks)
+    body = [[label, ms, *(rekey.phi_percent(ms, r) for r in rekey.PUBLISHED_INTERVALS_S)] for label, _, ms in picked]
+    frame = pd.DataFrame(body, columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"])
+    slowest = of_suites(c.known, "max")
+    worst = slowest.high if slowest.has_interval else slowest.value
     live = of_pairs(c.baseline, "rekey_ms")
+    took = f"The median suite change under traffic took {with_interval(live)} from request to new keys."
     explanation = Explanation(
         "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
         "Both axes are logarithmic. Each family is drawn with its shortest and its longest handshake.",
@@ -70,10 +65,8 @@ def rekey_overhead(c: ReportInput) -> Section:
             f"At one rekey a minute the longest handshake of all takes "
             f"{number(rekey.phi_percent(slowest.value, 60))} %{_share(slowest)} of the time.",
             f"It stays within 0.1 % when keys are renewed no more often than every "
-            f"{number(rekey.interval_for(slowest.high if slowest.has_interval else slowest.value, 0.1))} s.",
-            f"The median suite change under traffic took {with_interval(live)} from request to new keys."
-            if math.isfinite(live.value)
-            else "",
+            f"{number(rekey.interval_for(worst, 0.1))} s.",
+            took if math.isfinite(live.value) else "",
         ],
         [
             "Φ is an upper bound for this tunnel: it keeps carrying packets under the old keys while the "
@@ -81,21 +74,5 @@ def rekey_overhead(c: ReportInput) -> Section:
             "The published system stops its proxies instead."
         ],
     )
-    chart = Chart(
-        "phi",
-        title,
-        "Curves of rekey overhead over the rekey interval.",
-        drawing,
-        c.origin(),
-        c.sources,
-        frame,
-        explanation,
-    )
-    return Section(
-        "rekey_overhead",
-        title,
-        [
-            chart,
-            published_table("phi-published", "Φ(R), published, [pqcmav-paper] Table IX", "rpi5_rekey_overhead_paper"),
-        ],
-    )
+    drawn = chart(c, "phi", title, "Curves of rekey overhead over the rekey interval.", drawing, explanation, frame)
+    return Section("rekey_overhead", title, [drawn, published("phi-published")])

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.table import SCENARIO_NAMES
-from pqc_mav_bench.report.blocks import Block, Explanation, Table
+from pqc_mav_bench.report.blocks import Block, Explanation
 from pqc_mav_bench.report.numbers import count
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sections.figures import called, table
 
 #: Bits of the window where a configuration says nothing else (replay_window).
 DEFAULT_BITS = 1024
@@ -29,7 +29,7 @@ def window_depth(c: ReportInput) -> list[Block]:
         for end, side in _ENDS.items() if len(part) else ():
             rows.append(
                 {
-                    "Scenario": SCENARIO_NAMES.get(scenario, scenario),
+                    "Scenario": called(scenario),
                     "Received by": end,
                     "Packets": int(part[f"data_plane.{side}enc_rx_packets"].sum()),
                     "Came late": int(part[f"data_plane.{side}window_late"].sum()),
@@ -39,17 +39,15 @@ def window_depth(c: ReportInput) -> list[Block]:
             )
     frame = pd.DataFrame(rows)
     late, deepest = int(frame["Came late"].sum()), int(frame["Farthest behind, at most"].max())
+    said = "every packet that came was in order."
+    if late:
+        share = f"{100 * deepest / DEFAULT_BITS:.2g} % of a window of {DEFAULT_BITS}"
+        said = f"{count(late, 'packet')} came late, at most {count(deepest, 'place')} behind: {share}."
     explanation = Explanation(
         "Packets that came after a newer one, by the sequence numbers that the tunnel authenticates: what the replay "
         f"window is for. It holds {DEFAULT_BITS} places where the configuration says nothing else.",
         "How far behind is counted in classes of 1, 2 to 3, 4 to 7 places and so on; the table has the upper edge. "
         "What never came was overtaken and lost on the way; a loss at the very end of a run is not seen here.",
-        [
-            f"In {count(len(runs), 'run')} every packet that came was in order."
-            if not late
-            else f"In {count(len(runs), 'run')} {count(late, 'packet')} came late, at most {count(deepest, 'place')} "
-            f"behind: {100 * deepest / DEFAULT_BITS:.2g} % of a window of {DEFAULT_BITS}."
-        ],
-        [],
+        [f"In {count(len(runs), 'run')} {said}"],
     )
-    return [Table("window-depth", "Packets that came late", frame, c.origin(True), c.sources, explanation)]
+    return [table(c, "window-depth", "Packets that came late", frame, explanation, across=True)]

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pandas as pd
 
 from pqc_mav_bench.analysis.statistics import summarise, wilson
-from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, SCENARIO_NAMES, has
+from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section, Table
+from pqc_mav_bench.report.blocks import Block, Explanation, Notice, Section
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, listed, number, quantity, span
@@ -18,11 +18,13 @@ from pqc_mav_bench.report.sections.common import (
     alike,
     families_of,
     family_legend,
+    levels_of,
     scenario_note,
     spread_of,
     with_values,
     without,
 )
+from pqc_mav_bench.report.sections.figures import called, chart, table
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.sections.replay_window import window_depth
 
@@ -32,51 +34,13 @@ _TARGET = 8.0
 
 def throughput(c: ReportInput) -> Section:
     """Throughput per suite."""
-    title = "Throughput per suite, each scenario and all side by side"
     use, blocks = either(c, "throughput_mbps")
     bulk = use.is_published or ("workload" in use.runs and bool((use.runs["workload"] == "bulk").any()))
     line = (_TARGET, "8 Mb/s target") if bulk else None
     for i, name in enumerate(use.scenarios, 1):
         rows = ordered_suites(use.suites[use.suites["scenario"] == name].dropna(subset=["throughput_mbps"]))
-        if not len(rows):
-            continue
-        label = SCENARIO_NAMES.get(name, name)
-        if alike(rows["throughput_mbps"]):
-            blocks += _equal_throughput(use, name, label, rows, bulk)
-            continue
-        drawing = bars.ranked(
-            rows["suite"].tolist(),
-            rows["throughput_mbps"].tolist(),
-            [palette.family(f) for f in rows["kem_family"]],
-            family_legend(rows),
-            "Throughput (Mb/s)",
-            "Mb/s",
-            log=False,
-            line=line,
-        )
-        stats = summarise(rows["throughput_mbps"])
-        explanation = Explanation(
-            f"Payload delivered per second with each suite, scenario {label}.",
-            "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
-            [
-                sentences.extremes(per_suite(use, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"),
-                f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
-                if stats.n > 1 and stats.std > 1e-3 * stats.mean
-                else "",
-            ],
-        )
-        blocks.append(
-            Chart(
-                f"throughput-{i}",
-                f"Throughput, {label}",
-                f"Horizontal bars of throughput per suite, {label}.",
-                drawing,
-                use.origin(name in use.emulated),
-                use.sources,
-                None,
-                explanation,
-            )
-        )
+        if len(rows):
+            blocks.append(_of_scenario(use, name, i, rows, line))
     if len(use.scenarios) > 1:
         labels, groups = dots_per_suite(use, "throughput_mbps", use.scenarios)
         middles = per_scenario(use, "throughput_mbps")
@@ -85,43 +49,53 @@ def throughput(c: ReportInput) -> Section:
             "If the dots of a suite coincide, the scenario makes no difference.",
             [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")],
         )
-        blocks.append(
-            Chart(
-                "throughput-all",
-                "Throughput, all scenarios",
-                "Dots per suite and scenario.",
-                points.per_suite(labels, groups, "Throughput (Mb/s)", "Mb/s", line),
-                use.origin(True),
-                use.sources,
-                None,
-                explanation,
-            )
-        )
+        drawing = points.per_suite(labels, groups, "Throughput (Mb/s)", "Mb/s", line)
+        title, alt = "Throughput, all scenarios", "Dots per suite and scenario."
+        blocks.append(chart(use, "throughput-all", title, alt, drawing, explanation, across=True))
     if not bulk:
-        blocks.append(
-            without(
-                c,
-                "constant-rate workload",
-                "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit",
-            )
-        )
+        slow = "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit"
+        blocks.append(without(c, "constant-rate workload", slow))
+    title = "Throughput per suite, each scenario and all side by side"
     return Section("throughput", title, [*blocks, *scenario_note(c)])
 
 
-def _equal_throughput(c: ReportInput, name: str, label: str, rows: pd.DataFrame, bulk: bool) -> list[Block]:
-    """Thirty equal bars say less than one sentence: the sentence, and the figures in a folded table."""
-    values = rows["throughput_mbps"]
-    offered = f" of {quantity(_TARGET, 'Mb/s')} offered" if bulk else ""
-    explanation = Explanation(
-        f"Payload delivered per second with each suite, scenario {label}.",
-        "No chart: the values differ by less than "
-        f"{number(100 * ALIKE, 2)} %, so that every bar would be as long as the next.",
-        [f"Every one of {count(len(rows), 'suite')} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."],
-        ["The suite does not limit the throughput at this rate."],
+def _of_scenario(c: ReportInput, name: str, i: int, rows: pd.DataFrame, line: tuple[float, str] | None) -> Block:
+    """Bars of every suite. Thirty equal ones say less than a sentence: that, and the figures in a folded table."""
+    values, label, emulated = rows["throughput_mbps"], called(name), name in c.emulated
+    shows, title = f"Payload delivered per second with each suite, scenario {label}.", f"Throughput, {label}"
+    if alike(values):
+        offered = f" of {quantity(_TARGET, 'Mb/s')} offered" if line else ""
+        explanation = Explanation(
+            shows,
+            "No chart: the values differ by less than "
+            f"{number(100 * ALIKE, 2)} %, so that every bar would be as long as the next.",
+            [f"Every one of {count(len(rows), 'suite')} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."],
+            ["The suite does not limit the throughput at this rate."],
+        )
+        frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
+        return table(c, f"throughput-{name}", title, frame, explanation, across=emulated, digits=4, folded=True)
+    drawing = bars.ranked(
+        rows["suite"].tolist(),
+        values.tolist(),
+        [palette.family(f) for f in rows["kem_family"]],
+        family_legend(rows),
+        "Throughput (Mb/s)",
+        "Mb/s",
+        log=False,
+        line=line,
     )
-    frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
-    origin = c.origin(name in c.emulated)
-    return [Table(f"throughput-{name}", f"Throughput, {label}", frame, origin, c.sources, explanation, 4, folded=True)]
+    stats = summarise(values)
+    scatter = f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
+    explanation = Explanation(
+        shows,
+        "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
+        [
+            sentences.extremes(per_suite(c, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"),
+            scatter if stats.n > 1 and stats.std > 1e-3 * stats.mean else "",
+        ],
+    )
+    alt = f"Horizontal bars of throughput per suite, {label}."
+    return chart(c, f"throughput-{i}", title, alt, drawing, explanation, across=emulated)
 
 
 def _no_loss(c: ReportInput) -> Notice | None:
@@ -141,9 +115,7 @@ def _loss_block(c: ReportInput) -> Block:
     if (nothing := _no_loss(c)) is not None:
         return nothing
     groups = [
-        spread.Group(
-            SCENARIO_NAMES.get(n, n), rows["loss_percent"].tolist(), rows["suite"].tolist(), palette.scenario(n)
-        )
+        spread.Group(called(n), rows["loss_percent"].tolist(), rows["suite"].tolist(), palette.scenario(n))
         for n in c.scenarios
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
@@ -156,16 +128,9 @@ def _loss_block(c: ReportInput) -> Block:
         ],
         ["The 2025 paper takes sustained loss above 3 % as the sign to lower a mission's tempo."],
     )
-    return Chart(
-        "loss-violin",
-        "Packet loss by scenario",
-        "Violin plots of packet loss per scenario.",
-        spread.violins(spread.Panel(groups, "Packet loss (%)", "%")),
-        c.origin(True),
-        c.sources,
-        None,
-        explanation,
-    )
+    drawing = spread.violins(spread.Panel(groups, "Packet loss (%)", "%"))
+    alt = "Violin plots of packet loss per scenario."
+    return chart(c, "loss-violin", "Packet loss by scenario", alt, drawing, explanation, across=True)
 
 
 _PANELS = (
@@ -181,22 +146,19 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
     panels: list[spread.Panel] = []
     absent: list[str] = []
     equal: list[str] = []
+    split = families_of if by == "KEM family" else levels_of
     for column, axis, unit, log in _PANELS:
         rows = with_values(c, column)
         if not has(rows, column):
             absent.append(axis.split(" (")[0].lower())
             continue
-        keys = (
-            [f for f in FAMILIES if f in set(rows["kem_family"])]
-            if by == "kem_family"
-            else [v for v in LEVELS if v in set(rows["nist_level"])]
-        )
         groups = []
-        for key in keys:
-            part = rows[rows[by] == key].dropna(subset=[column])
-            colour = palette.family(str(key)) if by == "kem_family" else palette.level(int(key))
-            label = str(key).replace("Classic-", "") if by == "kem_family" else f"Level {key}"
-            groups.append(spread.Group(label, part[column].tolist(), part["suite"].tolist(), colour))
+        for label, every in split(rows).items():
+            part = every.dropna(subset=[column])
+            colour = palette.family(label) if by == "KEM family" else palette.level(int(label.removeprefix("Level ")))
+            if len(every):
+                names = part["suite"].tolist()
+                groups.append(spread.Group(label.replace("Classic-", ""), part[column].tolist(), names, colour))
         if alike(pd.Series([value for group in groups for value in group.values])):
             equal.append(axis.split(" (")[0].lower())
             continue
@@ -207,36 +169,25 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
 
 def loss(c: ReportInput) -> Section:
     """Loss violin, family panel, level panel."""
-    title = "Packet loss by scenario; distributions by KEM family and level"
     loss_from, blocks = either(c, "loss_percent")
-    blocks.append(_loss_block(loss_from))
-    blocks += window_depth(loss_from)
-    for key, by, name in (("family-panel", "kem_family", "KEM family"), ("level-panel", "nist_level", "NIST level")):
+    blocks += [_loss_block(loss_from), *window_depth(loss_from)]
+    for key, by in (("family-panel", "KEM family"), ("level-panel", "NIST level")):
         panels, absent, equal = _distribution(c, by)
         if not panels:
-            blocks.append(without(c, f"differences by {name}", "all suites have the same figures"))
+            blocks.append(without(c, f"differences by {by}", "all suites have the same figures"))
             continue
-        groups = families_of(c.baseline.dropna(subset=["handshake_ms"])) if by == "kem_family" else {}
+        groups = families_of(c.known) if by == "KEM family" else {}
         explanation = Explanation(
-            f"Distributions by {name} in {SCENARIO_NAMES.get(c.main_scenario, c.main_scenario)}"
+            f"Distributions by {by} in {called(c.main_scenario)}"
             + (f"; no data for {listed(absent)}" if absent else "")
             + (f"; no panel for {listed(equal)}, which all suites have alike." if equal else "."),
             "Box: middle half of the suites; line: median; whiskers: 1.5 box heights; rings: suites beyond.",
-            [_overlap(panels)] + ([spread_of(groups)] if groups else []),
+            [_overlap(panels), spread_of(groups) if groups else ""],
         )
-        blocks.append(
-            Chart(
-                key,
-                f"Distributions by {name}",
-                f"Box plots by {name} in {count(len(panels), 'panel')}.",
-                spread.boxes(panels, 300 * -(-len(panels) // 2), min(2, len(panels))),
-                c.origin(),
-                c.sources,
-                None,
-                explanation,
-            )
-        )
-    return Section("loss", title, blocks)
+        drawing = spread.boxes(panels, 300 * -(-len(panels) // 2), min(2, len(panels)))
+        alt = f"Box plots by {by} in {count(len(panels), 'panel')}."
+        blocks.append(chart(c, key, f"Distributions by {by}", alt, drawing, explanation))
+    return Section("loss", "Packet loss by scenario; distributions by KEM family and level", blocks)
 
 
 def _overlap(panels: list[spread.Panel]) -> str:
