@@ -186,40 +186,33 @@ def latency(drone: Mapping[str, Any], gcs: Mapping[str, Any], offset_ms: float, 
     }
 
 
-def mavlink_drone(raw: Mapping[str, Any]) -> Values:
-    """Category I."""
-    seconds = raw["sent_s"]
+def _rates(sent: int, received: int, seconds: float) -> Values:
     return {
-        "simulated": raw["simulated"],
-        "sent": raw["sent"],
-        "sent_per_s": raw["sent"] / seconds if seconds else None,
-        "sent_bytes": raw["sent_bytes"],
-        "received": raw["received"],
-        "received_per_s": raw["received"] / seconds if seconds else None,
+        "sent": sent,
+        "sent_per_s": sent / seconds if seconds else None,
+        "received": received,
+        "received_per_s": received / seconds if seconds else None,
+    }
+
+
+def _mavlink(raw: Mapping[str, Any], also: tuple[str, ...], by_type: str) -> Values:
+    return {
+        **_rates(raw["sent"], raw["received"], raw["sent_s"]),
         "types_sent": len(raw["sent_by_type"]),
         "types_received": len(raw["received_by_type"]),
-        "send_failed": raw["send_failed"],
-        "skipped": raw["skipped"],
-        "sent_by_type": dict(sorted(raw["sent_by_type"].items())),
+        **{name: raw[name] for name in ("send_failed", "skipped", *also)},
+        by_type: dict(sorted(raw[by_type].items())),
     }
+
+
+def mavlink_drone(raw: Mapping[str, Any]) -> Values:
+    """Category I."""
+    return _mavlink(raw, ("simulated", "sent_bytes"), "sent_by_type")
 
 
 def mavlink_gcs(raw: Mapping[str, Any]) -> Values:
     """Category J."""
-    seconds = raw["sent_s"]
-    return {
-        "sent": raw["sent"],
-        "sent_per_s": raw["sent"] / seconds if seconds else None,
-        "received": raw["received"],
-        "received_per_s": raw["received"] / seconds if seconds else None,
-        "received_bytes": raw["received_bytes"],
-        "heartbeats": raw["heartbeats"],
-        "types_sent": len(raw["sent_by_type"]),
-        "types_received": len(raw["received_by_type"]),
-        "send_failed": raw["send_failed"],
-        "skipped": raw["skipped"],
-        "received_by_type": dict(sorted(raw["received_by_type"].items())),
-    }
+    return _mavlink(raw, ("received_bytes", "heartbeats"), "received_by_type")
 
 
 def integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
@@ -253,13 +246,8 @@ _LOST_BEFORE = tuple(name for name in COUNTERS if name.startswith("plain_dropped
 
 def counted_end(side: Mapping[str, Any]) -> Values:
     """Category I or J of an end whose applications only its proxy sees: datagrams, which nobody read."""
-    counts, seconds = side["counters"], side["counted_s"]
-    return {
-        "sent": counts["plain_rx_packets"],
-        "sent_per_s": counts["plain_rx_packets"] / seconds if seconds else None,
-        "received": counts["plain_tx_packets"],
-        "received_per_s": counts["plain_tx_packets"] / seconds if seconds else None,
-    }
+    counts = side["counters"]
+    return _rates(counts["plain_rx_packets"], counts["plain_tx_packets"], side["counted_s"])
 
 
 def counted_integrity(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> Values:
