@@ -127,30 +127,22 @@ def steps(groups: Sequence[Points], axis: str, log: bool = False) -> Drawing:
         return draw
 
 
-def families(groups: Sequence[Points], y_axis: str) -> Drawing:
-    """Dots of groups side by side; x of a dot is its group's number and a shift, y logarithmic."""
+def dots(groups: Sequence[Points], y_axis: str, in_a_row: str = "") -> Drawing:
+    """Dots of groups side by side, y logarithmic; x of a dot is its group's number and a shift. `in_a_row`: x only
+    orders the dots and has no scale but this name."""
     with drawing(400) as (draw, axes):
         clean_axis(axes, "y")
         for group in groups:
             _dots(draw, axes, group)
         log_axis(axes, "y")
-        axes.set_xticks(range(len(groups)), [group.label for group in groups])
-        axes.set_xlim(-0.6, len(groups) - 0.4)
         axes.set_ylabel(y_axis)
-        return draw
-
-
-def clusters(groups: Sequence[Points], x_axis: str, y_axis: str) -> Drawing:
-    """Dots in a row, y logarithmic; the horizontal place only orders them and has no scale."""
-    with drawing(400) as (draw, axes):
-        clean_axis(axes, "y")
-        for group in groups:
-            _dots(draw, axes, group)
-        log_axis(axes, "y")
-        axes.set_xticks([])
-        axes.set_xlabel(x_axis)
-        axes.set_ylabel(y_axis)
-        _legend(draw, groups)
+        if in_a_row:
+            axes.set_xticks([])
+            axes.set_xlabel(in_a_row)
+            _legend(draw, groups)
+        else:
+            axes.set_xticks(range(len(groups)), [group.label for group in groups])
+            axes.set_xlim(-0.6, len(groups) - 0.4)
         return draw
 
 

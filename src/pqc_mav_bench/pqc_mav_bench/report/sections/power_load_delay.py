@@ -30,7 +30,7 @@ def suite_power(c: ReportInput) -> Section:
         return x, part["handshake_ms"].tolist()
 
     rows = pd.concat(part.sort_values("handshake_ms") for part in families_of(c.known).values())
-    drawing = points.families(family_points(rows, place), "Handshake (ms, log scale)")
+    drawing = points.dots(family_points(rows, place), "Handshake (ms, log scale)")
     explanation = Explanation(
         "Every suite's handshake, grouped by KEM family and sorted within it.",
         "The vertical axis is logarithmic.",

@@ -82,12 +82,10 @@ def _clusters(c: ReportInput) -> Block:
         "The vertical axis is logarithmic; within a family suites differ by KEM, signature and cipher.",
         [_stay_below(c.known[c.known["kem_family"] == "ML-KEM"], 20.0)],
     )
-    axes = ("Suites, sorted within each KEM family", "Handshake (ms, log scale)")
-    drawing = points.clusters(family_points(rows, place), *axes)
-    title, alt = (
-        "Handshakes of all suites by family, [pqcmav-paper] Fig. 6",
-        "Scatter plot of handshake times in family clusters.",
-    )
+    row = "Suites, sorted within each KEM family"
+    drawing = points.dots(family_points(rows, place), "Handshake (ms, log scale)", row)
+    title = "Handshakes of all suites by family, [pqcmav-paper] Fig. 6"
+    alt = "Scatter plot of handshake times in family clusters."
     return chart(c, "clusters", title, alt, drawing, explanation)
 
 
@@ -206,10 +204,8 @@ def _regression(c: ReportInput) -> Block:
         ["Sizes stand in for the algorithm family; they do not cause the computation time."],
     )
     drawing = points.regression(groups, "Fitted handshake (ms)", "Measured handshake (ms)")
-    title, alt = (
-        "Handshake against message sizes, [pqcmav-paper] Eq. 5",
-        "Scatter plot of fitted and measured handshakes.",
-    )
+    title = "Handshake against message sizes, [pqcmav-paper] Eq. 5"
+    alt = "Scatter plot of fitted and measured handshakes."
     return chart(c, "regression", title, alt, drawing, explanation)
 
 
