@@ -229,8 +229,8 @@ def _table(
         cells = tuple(_cell(f"{mean:{signed}.{digits}f}", f"{half:.{digits}f}") for mean, half in figures)
         found.setdefault(cells, []).append(mission)
     equal = {cells[0]: where for cells, where in found.items() if len(set(cells)) == 1 and len(cells) > 1}
-    rows = [(", ".join(where), *cells) for cells, where in found.items() if where not in equal.values()]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    told_apart = [(", ".join(where), *cells) for cells, where in found.items() if where not in equal.values()]
+    lines += ["| " + " | ".join(each) + " |" for each in told_apart]
     told = "; ".join(f"{cell} on {', '.join(where)}" for cell, where in equal.items())
     table = "\n".join(lines) + "\n" if len(lines) > 2 else ""
     return table + (f"{chr(10) if table else ''}The same with every strategy: {told}.\n" if told else "")
