@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 
-from pqc_mav_bench.local_system import PORTS, SYSTEM, LocalSession
+from pqc_mav_bench.local_system import SYSTEM, LocalSession
 from pqc_mav_bench.store import DEFAULT_ROOT
+from pqc_mav_bringup.demo_session import PORTS
 from pqc_mav_bringup.description import NODE_ARGUMENTS, Argument
 
 AUTO = "auto"

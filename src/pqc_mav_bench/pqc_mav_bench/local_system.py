@@ -9,25 +9,20 @@ handshakes, so nothing is made ahead.
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import pqc_mav_tunnel
-
 from pqc_mav_bench.options import WorkloadOptions
+from pqc_mav_bringup.demo_session import PORTS, DemoSession
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.respawn import Respawn
-from pqc_mav_common.free_ports import free_ports
 from pqc_mav_sim.impairment.described import described
 from pqc_mav_sim.impairment.relay import Relay
 
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"
 POWER_PACKAGE, POWER_EXECUTABLE = "pqc_mav_sensing", "pqc_power"
-PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 # An agent that dies is started again at once: the controller waits for it and repeats the run in hand.
 _QUICK_RESPAWN = Respawn(delay_s=0.2, never_first=frozenset({1, 2, 3}))
 
@@ -140,30 +135,25 @@ class LocalSession:
         """
         self._relay: Relay | None = None
         impaired = described(link)
-        self._folder = Path(tempfile.mkdtemp(prefix="pqcmav-bench-"))
+        given = {}
+        if workload is not None and not workload.generated:
+            given = {"plain_port": str(workload.autopilot_port), "ground_port": str(workload.ground_port)}
+        self._ends = DemoSession(given, suites, what="benchmark", drone=DRONE_ID)
+        peer = self._ends.values["data_port"]
         try:
-            default = next(
-                entry["default"] for entry in pqc_mav_tunnel.config_schema("drone") if entry["key"] == "suite"
-            )
-            tokens = sorted({pqc_mav_tunnel.find_suite(name).sig_token for name in (default, *suites)})
-            pqc_mav_tunnel.init_keys(str(self._folder / "keys"), [DRONE_ID], sig_tokens=tokens)
-            ports = dict(zip(PORTS, map(str, free_ports(len(PORTS))), strict=True))
-            ports["peer_port"] = ports["data_port"]
-            if workload is not None and not workload.generated:
-                ports |= {"plain_port": str(workload.autopilot_port), "ground_port": str(workload.ground_port)}
             if impaired:
-                self._relay = Relay(int(ports["data_port"])).start()
+                self._relay = Relay(int(peer)).start()
                 self._relay.impair(impaired)
-                ports["peer_port"] = str(self._relay.port)
+                peer = str(self._relay.port)
         except OSError as error:
             self.close()
-            raise BringupError(f"The benchmark cannot get ports: {error}.") from None
+            raise BringupError(f"The benchmark finds no free ports: {error}.") from None
         except BaseException:
             self.close()
             raise
         self.values: dict[str, str] = {
-            **ports,
-            "keys": str(self._folder / "keys"),
+            **self._ends.values,
+            "peer_port": peer,
             "space": f"bench_{secrets.token_hex(4)}",
             "root": str(root.resolve()),
             "power": "yes" if has_power_node() else "no",
@@ -180,7 +170,7 @@ class LocalSession:
         if self._relay is not None:
             self._relay.stop()
             self._relay = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._ends.close()
 
     def __enter__(self) -> LocalSession:
         return self

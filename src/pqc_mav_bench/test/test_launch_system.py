@@ -18,7 +18,7 @@ def start(tmp_path):
 
     yield started
     for session in sessions:
-        folder = session._session._folder
+        folder = session._session._ends.folder
         session.close()
         assert not folder.exists()
 

@@ -40,7 +40,7 @@ def test_the_ground_has_a_pool_of_key_pairs_where_it_is_asked_for(tmp_path):
 
 def test_the_keys_are_made_for_the_suites_and_go_at_the_end(tmp_path):
     with LocalSession(tmp_path, ["ML-512-AG-FA-512"]) as session:
-        folder = session._folder
+        folder = session._ends.folder
         names = {path.name for path in folder.glob("keys/gcs/**/*") if path.is_file()}
         assert any("falcon512" in name for name in names)
         assert folder.stat().st_mode & 0o077 == 0

@@ -264,43 +264,33 @@ def verify(
 
     Of a folder with primitives.json.gz, or of that file, every figure is computed anew from its samples.
     """
-    from dataclasses import asdict
-
-    from pqc_mav_bench.primitives.verify import result_in
+    from pqc_mav_bench.primitives.verify import result_in, verify_primitives
     from pqc_mav_bench.verify import verify_campaign
 
     places = (root / campaign, Path(campaign)) if campaign else ()
     if alone := next(filter(None, map(result_in, places)), None):
-        return _verify_primitives(alone, as_json)
+        with bench_errors():
+            timed = verify_primitives(alone)
+        nouns = {"operation": timed.operations, "sample": timed.samples, "hash": 1}
+        return _judged(timed, {"file": timed.file}, nouns, as_json)
     with bench_errors():
         verdict = verify_campaign(_store(campaign, root).folder)
-    if as_json:
-        print_json({**asdict(verdict), "folder": str(verdict.folder), "passed": verdict.passed})
-    else:
-        for problem in verdict.problems:
-            note(str(problem))
-        nouns = {"run": verdict.runs, "hash": verdict.hashes, "value": verdict.fields, "relation": verdict.relations}
-        looked = ", ".join(counted(n, noun, "hashes" if noun == "hash" else "") for noun, n in nouns.items())
-        found = "all correct" if verdict.passed else counted(len(verdict.problems), "problem")
-        print(f"{verdict.folder.name}: checked {looked}: {found}")
-    return ExitCode.OK if verdict.passed else ExitCode.FAILED
+    nouns = {"run": verdict.runs, "hash": verdict.hashes, "value": verdict.fields, "relation": verdict.relations}
+    return _judged(verdict, {"folder": verdict.folder}, nouns, as_json)
 
 
-def _verify_primitives(path: Path, as_json: bool) -> int:
+def _judged(verdict: Any, place: dict[str, Path], looked: dict[str, int], as_json: bool) -> int:
     from dataclasses import asdict
 
-    from pqc_mav_bench.primitives.verify import verify_primitives
-
-    with bench_errors():
-        verdict = verify_primitives(path)
     if as_json:
-        print_json({**asdict(verdict), "file": str(verdict.file), "passed": verdict.passed})
+        where = {name: str(path) for name, path in place.items()}
+        print_json({**asdict(verdict), **where, "passed": verdict.passed})
     else:
         for problem in verdict.problems:
             note(str(problem))
-        looked = f"{counted(verdict.operations, 'operation')}, {counted(verdict.samples, 'sample')}, 1 hash"
+        nouns = ", ".join(counted(n, noun, "hashes" if noun == "hash" else "") for noun, n in looked.items())
         found = "all correct" if verdict.passed else counted(len(verdict.problems), "problem")
-        print(f"{path.name}: checked {looked}: {found}")
+        print(f"{next(iter(place.values())).name}: checked {nouns}: {found}")
     return ExitCode.OK if verdict.passed else ExitCode.FAILED
 
 

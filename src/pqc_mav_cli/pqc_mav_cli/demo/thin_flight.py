@@ -23,6 +23,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.ground import attempt, emit
+from pqc_mav_common.two_ends import drone_config, gcs_config
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
@@ -63,17 +64,11 @@ def main() -> int:
 def configurations(given: dict[str, Any], air_port: int) -> list[dict[str, Any]]:
     """Both ends, the gcs first."""
     more = SHAPED if given["shaped"] else {}
-    gcs = {
-        "role": "gcs", "keys": f"{given['keys']}/gcs", "drones": [DEMO_DRONE], "data_port": given["data_port"],
-        "bind": HOST,
-        "drone": {DEMO_DRONE: {"plain_bind": f"{HOST}:0", "plain_peer": f"{HOST}:{given['ground_port']}"}},
-    }  # fmt: skip
-    drone = {
-        "role": "drone", "keys": f"{given['keys']}/drones/{DEMO_DRONE}", "drone_id": DEMO_DRONE, "peer": HOST,
-        "data_port": air_port, "local_data_port": given["drone_data_port"],
-        "plain_bind": f"{HOST}:{given['plain_port']}", "rekey_interval_s": 0.0,
-    }  # fmt: skip
-    return [{**gcs, **more}, {**drone, **more}]
+    own = {"local_data_port": given["drone_data_port"], "plain_bind": f"{HOST}:{given['plain_port']}"}
+    return [
+        gcs_config(given["keys"], {DEMO_DRONE: given["ground_port"]}, data_port=given["data_port"], **more),
+        drone_config(given["keys"], DEMO_DRONE, air_port, rekey_interval_s=0.0, **own, **more),
+    ]
 
 
 def _fly(stack: ExitStack, given: dict[str, Any]) -> int:
