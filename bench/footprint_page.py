@@ -11,6 +11,7 @@ import footprint_parts
 import report
 
 from pqc_mav_bench.analysis.statistics import mean_interval
+from pqc_mav_common.markdown import table
 
 GOAL_CPU_PERCENT = 4.0
 GOAL_PSS_MB = {"py": 150.0, "cpp": 110.0}  # by the kind of proxy
@@ -46,7 +47,7 @@ def render(results: Mapping[str, Any]) -> str:
     )
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
     listed = dict(list(results.items())[-LISTED:])
-    text += report.table(head, [_total(label, result) for label, result in listed.items()])
+    text += table(head, [_total(label, result) for label, result in listed.items()])
     label, last = [item for item in results.items() if "mavlink" not in item[1]["options"]][-1]
     cpu, held = last["cpu_percent_total"], held_kib(last["memory"]) * 1024 / 1e6
     goal = GOAL_PSS_MB[last["options"].get("proxy", "py")]
@@ -87,7 +88,7 @@ def _proxies(results: Mapping[str, Any]) -> str:
     rows = [(label, *_row(result, PROXY)[1:]) for label, result in results.items() if _has_proxy(result)]
     if not rows:
         return ""
-    return "\n## The proxy alone\n\n" + report.table(("measurement", *_COLUMNS), rows)
+    return "\n## The proxy alone\n\n" + table(("measurement", *_COLUMNS), rows)
 
 
 def _has_proxy(result: Mapping[str, Any]) -> bool:
@@ -117,4 +118,4 @@ def _section(label: str, result: Mapping[str, Any]) -> str:
     if note := result.get("note"):
         text += f"{note}\n\n"
     rows = [_row(result, name) for name in (*result["memory"], "forwarder")]
-    return text + report.table(("process", *_COLUMNS), rows) + footprint_parts.table(result["memory"])
+    return text + table(("process", *_COLUMNS), rows) + footprint_parts.table(result["memory"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import report
+from pqc_mav_common import markdown
 
 # The first that fits the name of a mapping counts.
 GROUPS: Mapping[str, str] = {
@@ -39,4 +39,4 @@ def table(memory: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
     for group in next(iter(memory.values()))["parts_kib"]:
         kib = [each["parts_kib"][group] for each in memory.values()]
         rows.append((group, *(f"{one * 1024 / 1e6:.1f}" for one in (*kib, sum(kib)))))
-    return "\n`alone` by what it is [MB]:\n\n" + report.table(("", *memory, "together"), rows)
+    return "\n`alone` by what it is [MB]:\n\n" + markdown.table(("", *memory, "together"), rows)

@@ -30,7 +30,7 @@ import report
 import rig
 
 from pqc_mav_bench.json_text import as_lines
-from pqc_mav_common import two_ends
+from pqc_mav_common import markdown, two_ends
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.free_ports import free_port
 
@@ -186,7 +186,7 @@ def render(rows: list[dict[str, Any]], drops: dict[str, int], machine: str) -> s
         "longest gap during ms",
         "outside ms",
     )
-    return text + report.table(head, lines)
+    return text + markdown.table(head, lines)
 
 
 def main() -> int:

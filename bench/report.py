@@ -9,6 +9,8 @@ from typing import Any
 
 import pqc_mav_tunnel
 
+from pqc_mav_common.markdown import table
+
 HANDSHAKE_GOAL = 1.1
 CIPHERS = ("AG", "CP", "AS")
 
@@ -16,14 +18,6 @@ CIPHERS = ("AG", "CP", "AS")
 def code(suite: str) -> str:
     """What a person calls a suite."""
     return str(pqc_mav_tunnel.find_suite(suite).short_code)
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table."""
-    head = list(head)
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def by_pair(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -19,6 +19,7 @@ from pqc_mav_bench.analysis.statistics import mean_interval
 from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.host_info import host_info
+from pqc_mav_common.markdown import table as markdown  # noqa: F401 - its name for every page here
 
 HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
@@ -95,13 +96,6 @@ def interval(values: Sequence[float], digits: int = 1) -> str:
     """The mean with its 95 % interval; alone where one value says nothing about the spread."""
     mean, half = mean_interval(values)
     return f"{mean:.{digits}f}" if math.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in each) + " |" for each in rows]
-    return "\n".join(lines) + "\n"
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

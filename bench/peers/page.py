@@ -24,6 +24,7 @@ from peers.figures import (
     verdict,
 )
 from pqc_mav_bench.source import words
+from pqc_mav_common.markdown import table
 
 #: Systems that PQC-MAV is not compared with in sentences: they do not encrypt, or are PQC-MAV itself.
 YARDSTICKS = ("none", "forwarder")
@@ -54,12 +55,6 @@ TITLES = {
               "time. Only runs count in which the system changed its keys, by its own account: PQC-MAV and OpenVPN "
               "every 10 s, WireGuard after its 120 s."),
 }  # fmt: skip
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
 def number(value: float, digits: int) -> str:

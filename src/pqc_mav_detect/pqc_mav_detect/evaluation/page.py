@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pqc_mav_common.markdown import table
 from pqc_mav_detect.classes import BLACKOUT, FLOOD, FORGERY, HANDSHAKE_FLOOD, ON_PATH, REPLAY, VOLUMETRIC, Level
 from pqc_mav_detect.detectors import RULES, XGBOOST
 from pqc_mav_detect.evaluation.cost import Cost
@@ -51,13 +52,6 @@ class Capture:
     delays_s: Sequence[float | None]
     false_alarms: int
     trivial: Mapping[str, tuple[Sequence[float | None], int]] = field(default_factory=dict)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """As Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def seconds(value: float) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pqc_mav_common.markdown import table
 from pqc_mav_policy_lab.compare.comparison import (
     HEAVY,
     HEAVY_SUITE,
@@ -222,18 +223,16 @@ def _table(
     """One measure: a line for missions with equal figures, a column a strategy; where all are equal is told below."""
     of = {(row["mission"], row["strategy"]): row[part][measure] for row in rows}
     signed = "+" if part == "against_level5" else ""
-    lines = ["| mission | " + " | ".join(names) + " |", "|" + "---|" * (1 + len(names))]
     found: dict[tuple[str, ...], list[str]] = {}
     for mission in missions:
         figures = (of[mission, name] for name in names)
         cells = tuple(_cell(f"{mean:{signed}.{digits}f}", f"{half:.{digits}f}") for mean, half in figures)
         found.setdefault(cells, []).append(mission)
     equal = {cells[0]: where for cells, where in found.items() if len(set(cells)) == 1 and len(cells) > 1}
-    told_apart = [(", ".join(where), *cells) for cells, where in found.items() if where not in equal.values()]
-    lines += ["| " + " | ".join(each) + " |" for each in told_apart]
+    shown = [(", ".join(where), *cells) for cells, where in found.items() if where not in equal.values()]
     told = "; ".join(f"{cell} on {', '.join(where)}" for cell, where in equal.items())
-    table = "\n".join(lines) + "\n" if len(lines) > 2 else ""
-    return table + (f"{chr(10) if table else ''}The same with every strategy: {told}.\n" if told else "")
+    made = table(("mission", *names), shown) if shown else ""
+    return made + (f"{chr(10) if made else ''}The same with every strategy: {told}.\n" if told else "")
 
 
 def _cell(mean: str, half: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from pqc_mav_common.markdown import table
 from pqc_mav_policy_lab.compare.comparison import (
     HEAVY,
     HEAVY_SUITE,
@@ -97,7 +98,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
             ]
         )
     head = ["all missions", "mean S", "mean R", "rekeys", "longest handshake s", "handshakes J", "violations"]
-    return "## Summary\n\n" + _table(head, lines)
+    return "## Summary\n\n" + table(head, lines)
 
 
 def _missions(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -109,7 +110,7 @@ def _missions(rows: Sequence[Mapping[str, Any]]) -> str:
         flown = [of[mission, name] for name in names]
         lines.append([f"{mission} ({flown[0]['source']}, {flown[0]['seconds']} s)", *map(_cell, flown)])
     head = "Mean S; suite changes and rekeys; seconds at levels 1/3/5; what was broken.\n\n"
-    return "## By mission\n\n" + head + _table(["mission", *names], lines)
+    return "## By mission\n\n" + head + table(["mission", *names], lines)
 
 
 def _cell(row: Mapping[str, Any]) -> str:
@@ -117,12 +118,6 @@ def _cell(row: Mapping[str, Any]) -> str:
     levels = "/".join(str(seconds) for seconds in row["level_s"].values())
     told = [f"{row['mean_security']:.3f}", f"{row['suite_changes']}, {row['rekeys']}", levels, *broken]
     return "; ".join(told)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def _rounded(value: Any) -> Any:
