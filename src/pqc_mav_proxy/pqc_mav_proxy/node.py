@@ -39,7 +39,6 @@ from pqc_mav_proxy.errors import exit_code_for
 from pqc_mav_proxy.guard import Guard, dangers, sockets_of
 from pqc_mav_proxy.leaving import Leaving
 from pqc_mav_proxy.mavros_graph import writers
-from pqc_mav_proxy.rates import RateMeter
 from pqc_mav_proxy.rekey_server import RekeyServer
 from pqc_mav_proxy.repeater import Repeater
 from pqc_mav_proxy.wording import plain_ports, short_code
@@ -70,7 +69,6 @@ class PqcProxyNode(ManagedNode):
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
-        self._rates = RateMeter()
         self._hardware_id = socket.gethostname()
         self._diagnoser = Diagnoser(self.role)
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
@@ -320,8 +318,7 @@ class PqcProxyNode(ManagedNode):
         self._make_room([status["drone_id"] for status in statuses])
         self._publish_status()
         for entry in stats:
-            rates = self._rates.update(entry["drone_id"], entry, now_s)
-            self._stats.publish(message_of(TunnelStats, {**entry, **rates}, header))
+            self._stats.publish(message_of(TunnelStats, entry, header))
         for link in links:
             for side in link:
                 self._link.publish(message_of(LinkQuality, side, header))

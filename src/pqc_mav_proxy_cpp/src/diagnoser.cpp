@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "rates.hpp"
 #include "text.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -74,7 +73,7 @@ Diagnostic Diagnoser::tunnel(const pqcmav::LinkStatus& status, const pqcmav::Lin
                 {"term", std::to_string(status.term)},
                 {"key_old", status.last_error.starts_with(kKeyOld) ? "True" : "False"}};
   const auto add = [&](std::string_view name) {
-    out.values.emplace_back(name, std::to_string(counter(stats.counters, name)));
+    out.values.emplace_back(name, std::to_string(pqcmav::count_of(stats.counters, name)));
   };
   for (const auto& [name, meaning] : pqcmav::watched_of_link()) add(name);
   for (const auto name : kFurtherFigures) add(name);
@@ -105,7 +104,7 @@ Diagnostic Diagnoser::data_port(const pqcmav::NamedCounters& totals) {
                               : "since the last report: " + grew + "; " + std::string(kMoreRoom),
                  {}};
   for (const auto& [name, meaning] : pqcmav::watched_of_socket())
-    out.values.emplace_back(name, std::to_string(counter(totals, name)));
+    out.values.emplace_back(name, std::to_string(pqcmav::count_of(totals, name)));
   return out;
 }
 
@@ -114,7 +113,7 @@ std::string Diagnoser::grown(const std::string& owner, const pqcmav::NamedCounte
   const auto [place, first] = last_.try_emplace(owner);
   std::vector<std::string> texts;
   for (const auto& [name, meaning] : watched) {
-    const auto now = counter(counters, name);
+    const auto now = pqcmav::count_of(counters, name);
     const auto before = first ? now : place->second[name];
     if (now > before && name != except) texts.push_back(std::to_string(now - before) + " " + std::string(meaning));
     place->second[name] = now;

@@ -30,10 +30,6 @@ using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 constexpr auto kServerTick = 100ms;
 
-double monotonic_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// What a key was given; something else where it was given nothing or a value of another type.
 template <typename Value>
 Value value_or(const pqcmav::FlatConfig& config, const std::string& key, Value otherwise) {
@@ -429,11 +425,9 @@ void ProxyNode::publish_periodic() {
   const auto engine = running_engine();
   if (!engine || !stats_->is_activated()) return server_tick_->cancel();
   serve_detectors();
-  const auto now_s = monotonic_s();
   const auto stamped = header();
   const auto statuses = engine->status();
-  auto stats = engine->stats();
-  for (auto& each : stats) each.rates = rates_.update(each, now_s);
+  const auto stats = engine->stats();
   const auto links = engine->links();
   if (leaving_.look()) {
     const std::lock_guard lock(mutex_);

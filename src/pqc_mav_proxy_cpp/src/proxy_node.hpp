@@ -29,7 +29,6 @@
 #include "leaving.hpp"
 #include "parameters.hpp"
 #include "pqc_mav_tunnel/attempt_log.hpp"
-#include "rates.hpp"
 #include "rekey_server.hpp"
 #include "shutdown_hook.hpp"
 
@@ -107,7 +106,6 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given loaded_with_;                // what a container was asked for, which goes before files
   std::vector<std::string> served_;  // the drones that the topics have room for
   std::optional<Failure> failure_;   // why the last transition failed
-  RateMeter rates_;
   Diagnoser diagnoser_{""};
   pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 

@@ -11,6 +11,7 @@ add_library(pqcmav_engine STATIC
   src/open_sockets.cpp
   src/peer_list.cpp
   src/process.cpp
+  src/rate_meter.cpp
   src/status.cpp
   src/text.cpp
   # algorithms and the table of suites

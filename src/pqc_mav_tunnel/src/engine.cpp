@@ -163,6 +163,7 @@ std::vector<LinkStats> Engine::stats() const {
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
     out.push_back(std::move(stats));
   });
+  impl_->rates.measure(out, now_ns());
   return out;
 }
 

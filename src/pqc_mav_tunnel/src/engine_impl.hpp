@@ -17,6 +17,7 @@
 #include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "rate_meter.hpp"
 
 namespace pqcmav {
 
@@ -62,6 +63,7 @@ class Engine::Impl {
   std::unique_ptr<DataPlane> data;
   std::unique_ptr<Console> console;
   std::string control_path;
+  mutable RateMeter rates;
   Dangers dangers;
   bool running = false;
 };

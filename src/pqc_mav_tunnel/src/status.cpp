@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/status.hpp"
 
+#include <algorithm>
+
 namespace pqcmav {
 
 std::string_view to_string(LinkState state) noexcept {
@@ -17,6 +19,11 @@ std::string_view to_string(LinkState state) noexcept {
       return "REKEYING";
   }
   return "?";
+}
+
+std::uint64_t count_of(const NamedCounters& counters, std::string_view name) noexcept {
+  const auto found = std::ranges::find(counters, name, &NamedCounters::value_type::first);
+  return found == counters.end() ? 0 : found->second;
 }
 
 std::string EndpointStatus::text() const {

@@ -32,6 +32,7 @@ class FakeSteered final : public Steered {
     std::vector<LinkStats> out(2);
     out[0].drone_id = "uav1";
     out[0].counters = {{"enc_tx_packets", packets}};
+    out[0].rates = {25, 0, 0, 0};
     out[1].drone_id = "uav2";
     return out;
   }
@@ -45,7 +46,6 @@ class FakeSteered final : public Steered {
   }
   NamedCounters totals() const override { return {{"delivered", 3}}; }
   std::optional<RefusedShare> refused_from() const override { return RefusedShare{"203.0.113.0/24", 0.5}; }
-  std::vector<Traffic> traffic() const override { return {{"uav1", {packets, 0, 0, 0}}, {"uav2", {}}}; }
   std::vector<std::string> dangers() const override { return endangered; }
   void set_dangers(std::vector<std::string> lines) override { endangered = std::move(lines); }
   LogLevel log_level() const override { return level; }

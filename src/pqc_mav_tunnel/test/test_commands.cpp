@@ -92,10 +92,8 @@ TEST_F(CommandsTest, SocketsAreThoseOfThisProcess) {
   EXPECT_EQ(result["sockets"].size(), open_sockets().size());
 }
 
-TEST_F(CommandsTest, RatesAreThoseOfTheLastSecond) {
-  commands.sample(1'000'000'000);
+TEST_F(CommandsTest, CountersHaveRates) {
   engine.packets = 50;
-  commands.sample(3'000'000'000);
   const auto result = ask(R"({"v": 1, "command": "stats"})")["result"];
   EXPECT_EQ(result["tunnels"][0]["tx_packets_per_s"], 25.0);
   EXPECT_EQ(result["tunnels"][0]["enc_tx_packets"], 50);

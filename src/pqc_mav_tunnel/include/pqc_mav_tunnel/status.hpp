@@ -69,6 +69,8 @@ struct LinkStatus {
 
 /// Counters by name, in the order of the documentation.
 using NamedCounters = std::vector<std::pair<std::string_view, std::uint64_t>>;
+/// The counter of that name; 0 where there is none.
+std::uint64_t count_of(const NamedCounters& counters, std::string_view name) noexcept;
 
 /// The network with the largest share of what was lately refused at the data port. Addresses of strangers may be forged.
 struct RefusedShare {
@@ -119,7 +121,7 @@ struct LinkStats {
   DepthCounts window_depth{};
   ShapeCounts shaping{};
   std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints'
-  std::optional<LinkRates> rates;         // known to those who read the counters more than once
+  std::optional<LinkRates> rates;
 };
 
 struct LinkQualityView {

@@ -189,17 +189,6 @@ CommandAnswer Commands::answer(std::string_view line, const Asker& who) {
   }
 }
 
-void Commands::sample(std::uint64_t now) {
-  const double span = static_cast<double>(now - std::exchange(sampled_ns_, now)) / 1e9;
-  for (const auto& traffic : engine_.traffic()) {
-    const auto [it, unknown] = rates_.try_emplace(traffic.drone_id);
-    auto& rates = it->second;
-    for (std::size_t i = 0; i < traffic.counted.size(); ++i)
-      rates.per_s[i] = unknown || span <= 0 ? 0 : static_cast<double>(traffic.counted[i] - rates.counted[i]) / span;
-    rates.counted = traffic.counted;
-  }
-}
-
 /// The drone that a request names, "" where it names none.
 std::string Commands::drone_of(const Json& request) const {
   auto name = text_in(request, "drone");
@@ -231,21 +220,11 @@ CommandAnswer Commands::status(const Json& request, const Asker&) {
 CommandAnswer Commands::stats(const Json& request, const Asker&) {
   return answer_with(request, {{"totals", view_of(engine_.totals())},
                                {"handshakes", view_of(log_.tally())},
-                               {"tunnels", shown_for(rated_stats(), drone_of(request), kView)}});
+                               {"tunnels", shown_for(engine_.stats(), drone_of(request), kView)}});
 }
 
 CommandAnswer Commands::link(const Json& request, const Asker&) {
   return answer_with(request, {{"tunnels", shown_for(engine_.links(), drone_of(request), kView)}});
-}
-
-std::vector<LinkStats> Commands::rated_stats() const {
-  auto out = engine_.stats();
-  for (auto& each : out) {
-    const auto it = rates_.find(each.drone_id);
-    const auto per_s = it == rates_.end() ? std::array<double, 4>{} : it->second.per_s;
-    each.rates = {per_s[0], per_s[1], per_s[2], per_s[3]};
-  }
-  return out;
 }
 
 CommandAnswer Commands::picture(const Json& request, const Asker&) {
@@ -255,7 +234,7 @@ CommandAnswer Commands::picture(const Json& request, const Asker&) {
   Json out = Json::object();
   const auto wanted = [&](std::string_view part) { return of.empty() || of == part; };
   if (wanted("status")) out["status"] = shown_for(engine_.status(), drone, kPicture);
-  const auto stats = wanted("stats") || wanted("server") ? rated_stats() : std::vector<LinkStats>();
+  const auto stats = wanted("stats") || wanted("server") ? engine_.stats() : std::vector<LinkStats>();
   if (wanted("stats")) out["stats"] = shown_for(stats, drone, kPicture);
   if (wanted("link")) out["link"] = shown_for(engine_.links(), drone, kPicture);
   if (wanted("server")) out["server"] = picture_of(engine_.totals(), engine_.refused_from(), stats);

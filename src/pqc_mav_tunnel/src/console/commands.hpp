@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +48,8 @@ class Commands {
 
   /// `line` without its end. Whatever it is, the answer is one line.
   CommandAnswer answer(std::string_view line, const Asker& who);
-  /// Once a second: rates are those since the call before.
-  void sample(std::uint64_t now);
+  /// Once a second, so that rates are those of a second.
+  void sample() const { (void)engine_.stats(); }
 
  private:
   struct Entry;
@@ -73,19 +72,12 @@ class Commands {
   CommandAnswer schema(const Json& request, const Asker& who);
   CommandAnswer config(const Json& request, const Asker& who);
 
-  [[nodiscard]] std::vector<LinkStats> rated_stats() const;
   [[nodiscard]] std::string drone_of(const Json& request) const;
   void note(const Asker& who, const std::string& drone_id, const std::string& what);
 
   Steered& engine_;
   const EventJournal& log_;
   const std::uint64_t began_ns_;
-  std::uint64_t sampled_ns_ = 0;
-  struct Rates {
-    std::array<std::uint64_t, 4> counted{};
-    std::array<double, 4> per_s{};
-  };
-  std::map<std::string, Rates, std::less<>> rates_;
 };
 
 }  // namespace pqcmav

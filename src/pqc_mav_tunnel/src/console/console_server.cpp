@@ -58,7 +58,7 @@ void ConsoleServer::run() {
     auto now = now_ns();
     earn(now);
     if (now >= next_sample) {
-      commands_.sample(now);
+      commands_.sample();
       send_away(now);
       next_sample = now + kSampleNs;
     }

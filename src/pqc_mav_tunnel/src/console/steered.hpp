@@ -2,7 +2,6 @@
 // What the control socket needs of an engine: the engine implements it, tests and fuzzers have one without threads.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -14,12 +13,6 @@
 #include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
-
-/// The counters whose rates are shown: encrypted packets and bytes, sent and received.
-struct Traffic {
-  std::string drone_id;
-  std::array<std::uint64_t, 4> counted{};
-};
 
 /// Called in the socket's own threads.
 class Steered {
@@ -36,7 +29,6 @@ class Steered {
   [[nodiscard]] virtual std::vector<LinkQualityView> links() const = 0;
   [[nodiscard]] virtual NamedCounters totals() const = 0;
   [[nodiscard]] virtual std::optional<RefusedShare> refused_from() const = 0;
-  [[nodiscard]] virtual std::vector<Traffic> traffic() const = 0;
   /// As of Engine.
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   virtual void set_dangers(std::vector<std::string> lines) = 0;

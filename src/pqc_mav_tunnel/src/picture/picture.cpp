@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/picture.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "picture/counters.hpp"
@@ -17,12 +16,6 @@ void show(Json& out, const Rows& rows, const Of& of) {
 
 void show(Json& out, const NamedCounters& counters) {
   for (const auto& [name, value] : counters) out[std::string(name)] = value;
-}
-
-/// The counter of that name; 0 where there is none.
-std::uint64_t count_of(const NamedCounters& counters, std::string_view name) {
-  const auto found = std::ranges::find(counters, name, &NamedCounters::value_type::first);
-  return found == counters.end() ? 0 : found->second;
 }
 
 Json side_of(const LinkQualityView& link, const LinkReport& report, bool of_peer) {

@@ -65,7 +65,7 @@ def test_what_it_tells_is_what_the_engine_tells(pair: Pair) -> None:
     picture = client.ask("picture")["result"]
     assert picture.keys() == {"status", "stats", "link", "server"}
     assert picture["status"][0].keys() == pair.gcs.picture("status")[0].keys()
-    assert pair.gcs.picture("stats")[0].keys() < picture["stats"][0].keys()  # here with rates
+    assert picture["stats"][0].keys() == pair.gcs.picture("stats")[0].keys()
     assert picture["link"][0][0].keys() == pair.gcs.picture("link")[0][0].keys()
     assert picture["server"].keys() == pair.gcs.picture("server").keys()
     assert client.ask("picture", of="link", drone="uav1")["result"].keys() == {"link"}
