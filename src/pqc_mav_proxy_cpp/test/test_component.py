@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
-from proxies import NODE, PERIOD_S, SKIPPED, command
+from proxies import NODE, PERIOD_S, SKIPPED, command, guard
 from rclpy.parameter import Parameter
 from watcher import Watcher
 
@@ -76,6 +77,28 @@ def test_both_ends_in_one_container(name: str, keys: Path, watcher: Watcher) -> 
     finally:
         traffic.stop()
         process.kill()
+
+
+def test_a_guard_outside_sees_what_the_container_holds(keys: Path, watcher: Watcher, tmp_path: Path) -> None:
+    """Into which nobody may look, once there is a proxy in it."""
+    process = container(CONTAINERS[1])
+    watching: list[Running] = []
+
+    def seen() -> dict[str, Any]:
+        said = [each for array in arrays for each in array.status if each.name == f"watched/{NODE}: sockets"]
+        return {each.key: each.value for each in said[-1].values} if said else {"unseen": "all"}
+
+    try:
+        arrays = watcher.collect(DiagnosticArray, "/diagnostics", qos.periodic(8))
+        parameters = gcs_parameters(keys, bind="", control_socket=str(tmp_path / "gcs.sock"))
+        assert load(watcher, CONTAINERS[1], "watched", parameters).success
+        watching = guard("cpp", "watched", tmp_path)
+        until(lambda: seen()["unseen"] == "", "the guard's look")
+        assert int(seen()["processes"]) >= 2 and seen()["open"] == "", "the tunnel's port is meant to be open"
+        process.wait_for("Nobody looks for ways around the tunnel here")  # as far as the component knows
+    finally:
+        for each in (process, *watching):
+            each.kill()
 
 
 def test_a_refused_start_fails_the_loading_with_its_sentence(keys: Path, watcher: Watcher) -> None:
