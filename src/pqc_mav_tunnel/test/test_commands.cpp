@@ -66,7 +66,7 @@ TEST_F(CommandsTest, DangersComeFromTheEnginesUserAndFromRootAlone) {
     EXPECT_EQ(engine.dangers(), told) << "one line each, whatever was sent";
   }
   ASSERT_EQ(engine.noted.size(), 1u) << "what is told again is no news";
-  EXPECT_NE(engine.noted[0].find("2 ways around the tunnel"), std::string::npos) << engine.noted[0];
+  EXPECT_NE(engine.noted[0].find("note ways around the tunnel, now 2"), std::string::npos) << engine.noted[0];
 }
 
 TEST_F(CommandsTest, DangersAreFewAndShort) {

@@ -355,8 +355,7 @@ CommandAnswer Commands::dangers(const Json& request, const Asker& who) {
     told.push_back(one_line(each.get_ref<const std::string&>()));
   }
   const auto count = told.size();
-  if (told != engine_.dangers())
-    note(who, "", count == 0 ? "no way around the tunnel any more" : std::to_string(count) + " ways around the tunnel");
+  if (told != engine_.dangers()) note(who, "", "note ways around the tunnel, now " + std::to_string(count));
   engine_.set_dangers(std::move(told));
   return answer_with(request, {{"dangers", count}, {"for_s", kDangersLast_s}});
 }
