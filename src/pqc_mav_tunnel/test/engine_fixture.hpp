@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -132,6 +133,33 @@ inline FlatConfig quick(FlatConfig base) {
   if (std::get<std::string>(base.at("role")) == "drone") base["reconnect_after_s"] = 0.6;
   return base;
 }
+
+/// Timers that a machine does not reach however slow it is, as an emulated one may be.
+inline FlatConfig patient(FlatConfig base) {
+  base["degraded_after_s"] = 60.0;
+  if (std::get<std::string>(base.at("role")) == "drone") base["reconnect_after_s"] = 60.0;
+  return base;
+}
+
+/// While it lives, this thread and those that it starts have one processor. Over loopback, packets of a thread that
+/// changes its processor overtake those that the one before has not passed on yet: on one, their order is the tunnel's.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    CPU_ZERO(&before_);
+    EXPECT_EQ(::sched_getaffinity(0, sizeof before_, &before_), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  ~OneProcessor() { (void)::sched_setaffinity(0, sizeof before_, &before_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
 
 inline std::unique_ptr<Engine> start(const FlatConfig& values) {
   auto engine = std::make_unique<Engine>(EngineConfig::from_flat(values));

@@ -17,7 +17,7 @@ Bytes noise(std::size_t size, std::uint64_t seed) {
   return out;
 }
 
-/// Sends each of `sizes` one way, a few at a time, and compares what arrives; order is kept on loopback.
+/// Sends each of `sizes` one way, a few at a time, and compares what arrives, in order (on OneProcessor).
 void expect_carried(UdpPeer& from, std::uint16_t port, UdpPeer& to, const std::vector<std::size_t>& sizes,
                     std::uint64_t seed) {
   constexpr std::size_t kAtOnce = 16;
@@ -40,6 +40,7 @@ struct Mode {
 class EngineCarries : public ::testing::TestWithParam<Mode> {};
 
 TEST_P(EngineCarries, EverySizeBothWays) {
+  const OneProcessor one;
   const FlatConfig more{{"gso", GetParam().gso}};
   Tunnel tunnel(more, with(more, {{"suite", GetParam().suite}}));
   ASSERT_TRUE(tunnel.connect());
@@ -70,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, EngineCarries,
                                            Mode{"cs-mlkem512-ascon128a-mldsa44", false}));
 
 TEST(EngineData, LargeDatagramsWhereConfigured) {
+  const OneProcessor one;
   for (const bool gso : {true, false}) {
     const FlatConfig more{{"max_payload", 65469}, {"gso", gso}};
     Tunnel tunnel(more, more);
@@ -188,17 +190,21 @@ class ManyDrones : public ::testing::Test {
       autopilot.emplace_back();
     }
     keys = std::make_unique<KeyFolders>(names);
-    auto config = gcs_values(*keys, names);
+    auto config = patient(gcs_values(*keys, names));
     for (std::size_t i = 0; i < kCount; ++i)
       config[plain_port_name(names[i], "plain_peer")] = ground[i].address().text();
     gcs = start(config);
     const auto ports = gcs->ports();
-    for (const auto& name : names) drones.push_back(start(quick(drone_values(*keys, name, ports.data))));
+    for (const auto& name : names) drones.push_back(start(patient(drone_values(*keys, name, ports.data))));
   }
   bool all_up() {
-    for (std::size_t i = 0; i < kCount; ++i)
-      if (!up(*gcs, i) || !up(*drones[i])) return false;
-    return true;
+    return eventually(
+        [&] {
+          for (std::size_t i = 0; i < kCount; ++i)
+            if (!up(*gcs, i) || !up(*drones[i])) return false;
+          return true;
+        },
+        60s);
   }
   void send_up(std::size_t i, const std::string& text) { autopilot[i].send(text, plain_port(*drones[i], names[i])); }
   void send_down(std::size_t i, const std::string& text) { ground[i].send(text, plain_port(*gcs, names[i])); }
@@ -211,7 +217,7 @@ class ManyDrones : public ::testing::Test {
 };
 
 TEST_F(ManyDrones, HaveOwnPortsAndHearOnlyThemselves) {
-  ASSERT_TRUE(eventually([&] { return all_up(); }));
+  ASSERT_TRUE(all_up());
   std::set<std::uint16_t> ports;
   std::set<std::string> sessions;
   for (const auto& [name, port] : gcs->ports().plain) ports.insert(port);
@@ -234,7 +240,7 @@ TEST_F(ManyDrones, HaveOwnPortsAndHearOnlyThemselves) {
 }
 
 TEST_F(ManyDrones, AFloodOrAnEndOfOneLeavesTheOthersAlone) {
-  ASSERT_TRUE(eventually([&] { return all_up(); }));
+  ASSERT_TRUE(all_up());
   drones[1]->stop();
   ASSERT_TRUE(eventually([&] { return state(*gcs, 1) == LinkState::down; }));
   // uav1 sends as much as it can, in portions that the sockets hold; every round trip of the others still works.
