@@ -102,6 +102,7 @@ add_library(pqcmav_engine STATIC
   src/net/plain_tap.cpp
   src/net/refused_sources.cpp
   src/net/serial_port.cpp
+  src/net/snapshot_watch.cpp
   src/net/udp_batch.cpp
   # when to shake hands, and doing it
   src/control/admission.cpp

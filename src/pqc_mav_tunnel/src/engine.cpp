@@ -76,6 +76,7 @@ void Engine::Impl::start(Engine& engine) {
       gcs->on_rekey_answered(link, result);
     };
     hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
+    hooks.set_back = [this] { gcs->on_set_back(); };
   }
   auto socket = open_control_socket(config, events);
   data = std::make_unique<DataPlane>(shown, events, std::move(hooks));

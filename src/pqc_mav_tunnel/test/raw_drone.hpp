@@ -184,7 +184,8 @@ class RawDrone {
     session_id = keys.session_id;
     epoch = keys.epoch;
     chain = keys.chain.clone();
-    up_ = std::make_unique<SendKey>(*keys.suite, session_id, epoch, keys.k_d2g.view());
+    for (auto* each : {&up_, &copy_up_})
+      *each = std::make_unique<SendKey>(*keys.suite, session_id, epoch, keys.k_d2g.view());
     down_ = std::make_unique<ReceiveKey>(*keys.suite, session_id, epoch, keys.k_g2d.view());
     features = keys.features;
     ratchets = keys.ratchets;
@@ -203,6 +204,13 @@ class RawDrone {
     return packet;
   }
   [[nodiscard]] Bytes seal(std::string_view text) { return seal(as_bytes(text)); }
+  /// The same, of a copy of this drone that was made when the session began.
+  [[nodiscard]] Bytes seal_as_copy(std::string_view text) {
+    up_.swap(copy_up_);
+    auto out = seal(text);
+    up_.swap(copy_up_);
+    return out;
+  }
   [[nodiscard]] Bytes seal_control(const Control& control) {
     Bytes tlvs(kControlFrameMax);
     tlvs.resize(*append_control(tlvs, 0, control));
@@ -290,7 +298,7 @@ class RawDrone {
 
   SockAddr gcs_data_;
   UdpPeer* rekey_socket_ = nullptr;
-  std::unique_ptr<SendKey> up_;
+  std::unique_ptr<SendKey> up_, copy_up_;
   std::unique_ptr<ReceiveKey> down_;
 };
 

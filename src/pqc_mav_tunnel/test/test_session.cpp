@@ -511,7 +511,40 @@ TEST(Session, EndsWhereForgeriesCouldBeginToSucceed) {
   EXPECT_EQ(test::open(gcs, *test::seal(drone, 5, 1), 2).opened.drop, Drop::auth_fail) << "nothing is tried any more";
   EXPECT_TRUE(gcs.tick(3));
   EXPECT_FALSE(gcs.can_send());
+  EXPECT_EQ(gcs.ended(), KeyEnd::forgeries);
   EXPECT_EQ(kFailedTagsMost, std::uint64_t{1} << 36);
+}
+
+/// A drone that was set back, or runs twice, seals another packet under a number that was used: the other end tells the
+/// two apart from a copy, and from a forgery, and ends the session.
+TEST(Session, EndsWhereTheOtherEndUsesANumberTwice) {
+  test::KeySource source(1);
+  auto pair = source.make(0);
+  const auto copied = [&] {
+    SessionKeys out;
+    out.suite = pair.drone.suite;
+    out.session_id = pair.drone.session_id;
+    out.epoch = pair.drone.epoch;
+    out.k_d2g = pair.drone.k_d2g.clone();
+    out.k_g2d = pair.drone.k_g2d.clone();
+    return out;
+  };
+  Session drone(true, kTimers, 64), copy(true, kTimers, 64), gcs(false, kTimers, 64);
+  copy.install(copied(), 1);
+  drone.install(std::move(pair.drone), 1);
+  gcs.install(std::move(pair.gcs), 1);
+  const auto first = *test::seal(drone, 1, 1);
+  ASSERT_FALSE(test::open(gcs, first, 1).opened.drop);
+  EXPECT_EQ(test::open(gcs, first, 1).opened.drop, Drop::replay);
+  auto forged = first;
+  forged.back() ^= 1;
+  EXPECT_EQ(test::open(gcs, forged, 1).opened.drop, Drop::replay);
+  EXPECT_FALSE(gcs.tick(2));
+  EXPECT_EQ(test::open(gcs, *test::seal(copy, 2, 1), 2).opened.drop, Drop::replay);
+  EXPECT_EQ(test::open(gcs, *test::seal(drone, 3, 1), 2).opened.drop, Drop::auth_fail) << "nothing is tried any more";
+  EXPECT_TRUE(gcs.tick(3));
+  EXPECT_FALSE(gcs.can_send());
+  EXPECT_EQ(gcs.ended(), KeyEnd::used_twice);
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ PORT_COUNTERS = _counters(
         "delivered": "port_delivered_packets", "control": "port_control_packets", "skipped": "port_skipped_packets",
         "late": "port_late_packets", "drop_kernel": "port_kernel_drops", "drop_yield": "yielded_datagrams",
         "drop_standby": "standby_drops", "restarts_told": "server_restarts_told", "keygens": "server_key_generations",
+        "used_twice": "used_twice_sessions", "set_back": "set_backs",
     },
     {"drop_": PORT_DROPS, "hs_": PORT_HANDSHAKES},
     ENGINE,

@@ -160,6 +160,7 @@ class DroneControl {
   unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
+  std::uint64_t life_ = 0;     // DataPlane::set_backs() when it began
   std::minstd_rand random_;
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
   std::optional<Pinned> pinned_;

@@ -51,6 +51,7 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
                                                            std::uint64_t began_ns) {
   const auto now = now_ns();
   take_news(now);
+  if (life_ != data_->set_backs()) return "This machine was set back to a snapshot, or copied.";
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return "The proxy is shutting down.";
@@ -82,6 +83,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   ledger_.running(+1, rekey);
   ledger_.refresh([this] { return data_->link(0).picture(); });
   told_silence_ = false;
+  life_ = data_->set_backs();
   std::uint8_t epoch = 0;
   try {
     auto params = parameters(suite, station);
@@ -120,6 +122,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
 
 /// Fresh keys for the session that runs, with fresh shares or without.
 bool DroneControl::ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome) {
+  life_ = data_->set_backs();
   ledger_.running(+1, true);
   ledger_.refresh([this] { return data_->link(0).picture(); });
   std::uint8_t epoch = 0;
@@ -155,7 +158,7 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
                          : joins               ? StationRole::standby
                                                : StationRole::active,
                          choice_.term_of(*first)};
-    ok = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part);
+    ok = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part, life_);
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
   wipe_stack();

@@ -316,6 +316,12 @@ void GcsControl::end_session(std::size_t link) {
   });
 }
 
+void GcsControl::on_set_back() {
+  for (std::size_t i = 0; i < data_->link_count(); ++i)
+    if (drone_at(i)) server_->forget(i, now_ns());
+  pool_.clear();
+}
+
 void GcsControl::on_changed(std::size_t link) {
   if (const auto drone = drone_at(link))
     drone->ledger.refresh([&] { return data_->picture_of(link).value_or(LinkPicture{}); });

@@ -47,6 +47,8 @@ class GcsControl {
   // Hooks of the data plane.
   void on_changed(std::size_t link);
   void on_rekey_answered(std::size_t link, const RekeyResult& result);
+  /// No key of a handshake that runs, nor one made ahead, is used.
+  void on_set_back();
 
   /// Any thread; null once the drone was removed.
   [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t link) const;

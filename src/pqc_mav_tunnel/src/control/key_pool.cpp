@@ -69,6 +69,14 @@ EphemeralKem KeyPool::take(const KemInfo& kem) {
   return {Kem(kem).keypair(), false};
 }
 
+void KeyPool::clear() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [kem, pool] : pools_) pool.clear();
+  }
+  wake();
+}
+
 std::size_t KeyPool::ready(const KemInfo& kem) const {
   const std::lock_guard lock(mutex_);
   const auto it = pools_.find(&kem);

@@ -25,6 +25,8 @@ class KeyPool {
 
   /// A pooled pair when one waits, else a fresh one made here. Throws TunnelError as Kem does. Any thread.
   EphemeralKem take(const KemInfo& kem);
+  /// Wipes what waits. Any thread.
+  void clear();
   [[nodiscard]] std::size_t ready(const KemInfo& kem) const;
   [[nodiscard]] std::uint64_t made() const noexcept { return made_.load(); }
 

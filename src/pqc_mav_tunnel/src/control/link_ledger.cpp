@@ -10,6 +10,20 @@ constexpr const char* kKeyOld =
     "a "
     "rekey, or land; with key_limit_action 'stop' no MAVLink passes until one succeeds.";
 
+std::string sentence_of(KeyEnd why) {
+  switch (why) {
+    case KeyEnd::none:
+      break;
+    case KeyEnd::forgeries:
+      return "So many forged packets came that the keys are used no more.";
+    case KeyEnd::used_twice:
+      return "The other end used the number of a packet twice, as after a snapshot of its machine was restored.";
+    case KeyEnd::set_back:
+      return "This machine was set back to a snapshot, or copied: the keys from before are used no more.";
+  }
+  return {};
+}
+
 double to_s(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 std::string hex(const SessionId& id) {
@@ -59,6 +73,7 @@ LinkState LinkLedger::state_of(const LinkPicture& picture) const {
 std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) const {
   switch (state) {
     case LinkState::down:
+      if (picture.ended != KeyEnd::none) return sentence_of(picture.ended);
       if (picture.moved) return "The drone moved to another ground station.";
       return picture.closed_by_peer ? "The peer closed the session." : "No session.";
     case LinkState::handshaking:

@@ -94,6 +94,8 @@ struct ProcessCounters {
   Counter skipped;        // packets that had not come when a later one of their key did
   Counter skips;          // how often that was so: skipped / skips is how many are missing in a row
   Counter late;           // of skipped: those that came after all
+  Counter used_twice;     // sessions that ended because the peer used the number of a packet twice
+  Counter set_back;       // how often this machine was set back to a snapshot, or copied
   Counter ticks;          // finished rounds of upkeep: the data thread lives
 
   /// Another data thread's, with these together. `ticks` is that of the one that is behind.

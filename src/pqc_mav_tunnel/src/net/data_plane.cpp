@@ -33,7 +33,7 @@ constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
-                        kTap = 6, kFirstPlain = 7;
+                        kTap = 6, kSnapshot = 7, kFirstPlain = 8;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -103,6 +103,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   }
   if (tap_ && config_.plain_tap_requests) watch(tap_->socket().get(), kTap);
   for (std::size_t i = 0; i < link_count(); ++i) owner(i).watch_plain(i);
+  if (snapshots_.emplace().fd() >= 0) watch(snapshots_->fd(), kSnapshot);
   publish_links();
 }
 
@@ -249,6 +250,9 @@ void DataPlane::run() {
 /// All that is ready, and what is due besides.
 DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64_t now) {
   Round round;
+  // Before anything is sealed under keys that may live twice.
+  if (std::ranges::any_of(ready, [](const auto& event) { return event.data.u32 == kSnapshot; }) && snapshots_->told())
+    on_set_back(now);
   for (const auto& event : ready) {
     switch (const auto tag = event.data.u32; tag) {
       case kWake: {
@@ -281,6 +285,8 @@ DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64
       case kTap:
         pass_requests(now);
         break;
+      case kSnapshot:
+        break;  // done above
       default:
         round.traffic = true;
         read_plain(tag - kFirstPlain, now, round);

@@ -36,6 +36,7 @@
 #include "net/plain_side.hpp"
 #include "net/plain_tap.hpp"
 #include "net/refused_sources.hpp"
+#include "net/snapshot_watch.hpp"
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
@@ -49,6 +50,7 @@ struct ControlHooks {
   std::function<void(std::size_t link)>
       changed;  // keys installed, switched, wiped, peer closed, silence began or ended
   std::function<void(std::uint32_t term)> term_told;  // drone: a gcs knows this one
+  std::function<void()> set_back;                     // gcs: this machine was; all sessions are about to end
 };
 
 /// drone: with which of its ground stations a session is, and what for.
@@ -128,8 +130,12 @@ class DataPlane {
   /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
   /// installed). `peer`: where the handshake came from; empty inside a session, which stays where it is.
   /// `part`: of a drone's first handshake, the station that it was with; a session with another one in this link ends.
-  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer,
-               const std::optional<StationPart>& part = std::nullopt);
+  /// `life`: set_backs() when the handshake began. If it is another one now, nothing is installed, as when the thread is
+  /// not running.
+  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer, const std::optional<StationPart>& part,
+               std::uint64_t life);
+  /// How often this machine was set back to a snapshot, or copied, since the start.
+  [[nodiscard]] std::uint64_t set_backs() const noexcept { return totals_.set_back.get(); }
   /// drone: the standby's session and the active one change places, under a new term. False when the standby cannot
   /// send, or when the active one was heard after the given time: then all is as before.
   bool take_over(std::uint32_t term, std::optional<std::uint64_t> unless_heard_after);
@@ -167,7 +173,7 @@ class DataPlane {
   /// A rekey inside the session has come to so many time-outs without progress. True while the data plane makes room.
   bool make_room(std::size_t link, std::uint32_t timeouts, std::uint64_t now);
   /// Wipes the keys of a link at once.
-  void end_session(std::size_t link, std::uint64_t now);
+  void end_session(std::size_t link, std::uint64_t now, KeyEnd why = KeyEnd::none);
   void rekey_over(std::size_t link);
   /// Is it the address of a drone?
   [[nodiscard]] bool knows_peer(const SockAddr& address) const noexcept { return peers_.contains(address); }
@@ -276,6 +282,7 @@ class DataPlane {
   static std::size_t append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept;
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
+  void on_set_back(std::uint64_t now);
   static void count_kernel_drops(Link& link, std::uint64_t now) noexcept;
   void count_drop(Link* link, Drop drop) noexcept;
   /// The same of a datagram that came from there.
@@ -309,6 +316,8 @@ class DataPlane {
   ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;
   KernelDrops kernel_drops_;
+  std::optional<SnapshotWatch> snapshots_;  // of the first plane
+  std::uint64_t next_boot_ns_ = 0;
   std::uint64_t next_version_log_ns_ = 0;
   UdpReceiver plain_in_, encrypted_in_;
   UdpSender encrypted_out_, plain_out_;

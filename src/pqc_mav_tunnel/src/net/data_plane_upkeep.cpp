@@ -148,6 +148,21 @@ void DataPlane::tick(std::uint64_t now) {
   totals_.kernel.add(kernel_drops_.more(encrypted_.get()));
   refused_.tick(now);
   totals_.ticks.add();
+  if (!snapshots_ || now < next_boot_ns_) return;
+  next_boot_ns_ = now + to_ns(kReportEvery);
+  if (snapshots_->boot_changed()) on_set_back(now);
+}
+
+/// What was sealed since then may be sealed again elsewhere, or was before: no key from before it is used any more.
+void DataPlane::on_set_back(std::uint64_t now) {
+  totals_.set_back.add();
+  events_.log(
+      LogLevel::warning, "",
+      "This machine was set back to a snapshot, or copied: all sessions end, and new ones begin with fresh keys. "
+      "Packets that left since then may be readable to others. Take snapshots of stopped ends only (SECURITY.md).");
+  if (hooks_.set_back) hooks_.set_back();
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i]) end_session(i, now, KeyEnd::set_back);
 }
 
 /// Once a second: a system call for each drone ten times a second would be a tenth of what an idle one costs.
@@ -161,8 +176,15 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
   count_kernel_drops(link, now);
   follow_path(link, now);
+  const auto before = link.session.ended();
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
+  if (const auto why = link.session.ended(); why != before && why == KeyEnd::used_twice) {
+    totals_.used_twice.add();
+    events_.log(LogLevel::warning, link.id,
+                "The other end used the number of a packet twice, as after a snapshot of its machine was restored: the "
+                "session ends, and a new one begins with fresh keys. Restart the engine there after a restore.");
+  }
   notify = watch_key_age(link) || notify;
   if (handshakes_ != nullptr && link.grant_due(now)) handshakes_->on_grant_due(index, now);
   if (notify && !link.session.can_send() && handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
@@ -216,10 +238,10 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   if (hooks_.changed) hooks_.changed(index);
 }
 
-void DataPlane::end_session(std::size_t index, std::uint64_t now) {
+void DataPlane::end_session(std::size_t index, std::uint64_t now, KeyEnd why) {
   const auto held = hold(index);
-  if (auto& plane = owner(index); &plane != this) return plane.end_session(index, now);
-  links_[index]->session.wipe();
+  if (auto& plane = owner(index); &plane != this) return plane.end_session(index, now, why);
+  links_[index]->session.wipe(why);
   refresh_lookup(index);
   changed(index, now);
 }
@@ -262,15 +284,16 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
 }
 
 bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer,
-                        const std::optional<StationPart>& part) {
-  std::promise<void> installed;
+                        const std::optional<StationPart>& part, std::uint64_t life) {
+  std::promise<bool> installed;
   auto done = installed.get_future();
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
     try {
+      if (life != set_backs()) return installed.set_value(false);
       if (part) make_way(index, *part, now_ns());
       install_now(index, std::move(*shared), peer.empty() ? std::vector<SockAddr>{} : std::vector{peer}, now_ns());
-      installed.set_value();
+      installed.set_value(true);
     } catch (...) {
       installed.set_exception(std::current_exception());
     }
@@ -280,8 +303,7 @@ bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& pee
   for (const auto until = now_ns() + kInstallNs;
        done.wait_for(std::chrono::seconds(0)) != std::future_status::ready && now_ns() < until;)
     std::this_thread::yield();
-  done.get();
-  return true;
+  return done.get();
 }
 
 std::optional<RunningSession> DataPlane::running_session(std::size_t index) {

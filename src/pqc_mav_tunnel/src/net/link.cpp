@@ -159,6 +159,7 @@ void Link::publish(std::uint64_t now) {
   picture_.role = role;
   picture_.term = term;
   picture_.moved = moved;
+  picture_.ended = session.ended();
   picture_.closed_by_peer = closed_by_peer;
   picture_.key_old = key_old;
   picture_.local = local;

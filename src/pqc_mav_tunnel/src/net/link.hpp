@@ -38,6 +38,7 @@ struct LinkPicture {
   StationRole role = StationRole::none;  // what the drone takes that station for
   std::uint32_t term = 0;                // since which change
   bool moved = false;                    // gcs: the drone closed the session to go to another station
+  KeyEnd ended = KeyEnd::none;           // why the last session ended
   bool can_send = false, degraded = false, closed_by_peer = false, key_old = false;
   LinkReport local;                  // what this end receives
   std::optional<LinkReport> remote;  // what the peer last reported

@@ -97,6 +97,9 @@ constexpr auto kProcessCounters = joined(
             .only(kNoMessage),
         row<&P::standby>("on a drone: data of a ground station that is not the active one [count]", "drop_standby")
             .only(kNoMessage),
+        row<&P::used_twice>("sessions that ended because the peer used the number of a packet twice [count]")
+            .only(kNoMessage),
+        row<&P::set_back>("times that this machine was set back to a snapshot, or copied [count]").only(kNoMessage),
     });
 
 using S = ServerCounters;

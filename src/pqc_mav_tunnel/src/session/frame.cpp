@@ -79,6 +79,7 @@ ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epo
       bundles_(bundles),
       failed_tags_most_(failed_tags_most),
       window_(window_bits),
+      tags_(window_bits),
       aead_(make_aead(suite.aead->id, key)) {}
 
 Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
@@ -86,7 +87,7 @@ Header ReceiveKey::header_of(const CompactHeader& compact) const noexcept {
 }
 
 Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::size_t head) noexcept {
-  if (spent()) return Aead::Open::bad_tag;
+  if (end() != KeyEnd::none) return Aead::Open::bad_tag;
   ByteArray<kHeaderSize> longer;
   ByteView authenticated = packet.first(head);
   if (head != kHeaderSize) {
@@ -97,6 +98,21 @@ Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::s
                                   packet.subspan(head, packet.size() - head - kTagSize), packet.last<kTagSize>());
   if (opened == Aead::Open::bad_tag) ++failed_tags_;
   return opened;
+}
+
+namespace {
+
+std::uint32_t tag_end(ByteView packet) noexcept {
+  return load_be<std::uint32_t>(packet.data() + packet.size() - sizeof(std::uint32_t));
+}
+
+}  // namespace
+
+/// Another packet under a number that was used. If its tag verifies, its maker has the key and counts anew: whatever is
+/// sealed under it can be read, and forged.
+void ReceiveKey::judge_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept {
+  if (tags_[header.sequence % tags_.size()] != tag_end(packet) && decrypt(header, packet, head) == Aead::Open::ok)
+    used_twice_ = true;
 }
 
 bool ReceiveKey::is_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept {
@@ -117,6 +133,7 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
     case ReplayWindow::Verdict::old:
       return dropped(Drop::seq_old);
     case ReplayWindow::Verdict::replay:
+      judge_repeat(header, packet, head);
       return dropped(Drop::replay);
     case ReplayWindow::Verdict::fresh:
       break;
@@ -132,6 +149,7 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
   }
   const auto expected = window_.next_expected();
   const bool newest = window_.accept(header.sequence);
+  tags_[header.sequence % tags_.size()] = tag_end(packet);
   (newest ? result.skipped : result.behind) = newest ? header.sequence - expected : expected - 1 - header.sequence;
   result.payload = payload;
   return result;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "constants.hpp"
 #include "crypto/aead.hpp"
@@ -33,6 +34,14 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
 namespace features {
 inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kRatchet = 4, kStations = 8;
 }
+
+/// Why a key opens nothing any more, so that its session ends.
+enum class KeyEnd : std::uint8_t {
+  none,
+  forgeries,   // so many tags failed that one that succeeds may be a forgery
+  used_twice,  // the peer sealed two packets under one number, as after a snapshot of its machine was restored
+  set_back     // this machine was set back to a snapshot, or copied: the same may happen here
+};
 
 /// What a completed handshake gives: the two directional keys of one (session, epoch).
 struct SessionKeys {
@@ -106,14 +115,16 @@ class ReceiveKey {
   [[nodiscard]] bool is_repeat(const Header& header, MutableBytes packet, std::size_t head = kHeaderSize) noexcept;
   /// The long header that a compact one for this key stands for, by what was verified so far.
   [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
-  /// So many tags failed that a forgery may succeed: nothing opens any more.
-  [[nodiscard]] bool spent() const noexcept { return failed_tags_ >= failed_tags_most_; }
+  [[nodiscard]] KeyEnd end() const noexcept {
+    return used_twice_ ? KeyEnd::used_twice : failed_tags_ >= failed_tags_most_ ? KeyEnd::forgeries : KeyEnd::none;
+  }
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] std::uint64_t next_expected() const noexcept { return window_.next_expected(); }
 
  private:
   [[nodiscard]] Aead::Open decrypt(const Header& header, MutableBytes packet, std::size_t head) noexcept;
+  void judge_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept;
 
   SessionId id_;
   std::uint8_t epoch_;
@@ -121,6 +132,8 @@ class ReceiveKey {
   bool bundles_;
   std::uint64_t failed_tags_ = 0, failed_tags_most_;
   ReplayWindow window_;
+  std::vector<std::uint32_t> tags_;  // of the packets in the window, their last four bytes
+  bool used_twice_ = false;
   std::unique_ptr<Aead> aead_;
 };
 

@@ -62,6 +62,7 @@ void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns
   const Info info{keys.suite, keys.hybrid,   keys.drone_signed, keys.session_id,  keys.epoch,
                   now,        keys.features, keys.ratchets,     keys.full_boot_ns};
   keys.own_index.use();
+  ended_ = KeyEnd::none;
 
   for (auto& slot : slots_)
     if (slot.key && slot.use == Use::pending) slot.wipe();  // a second attempt replaces the first
@@ -155,9 +156,11 @@ bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t h
 
 bool Session::tick(std::uint64_t now) noexcept {
   bool changed = false;
-  const bool spent = std::ranges::any_of(
-      slots_, [](const Slot& slot) { return slot.key && slot.use == Use::current && slot.key->spent(); });
-  if (current_ && (spent || silence(now) >= timers_.limit)) {
+  auto why = KeyEnd::none;
+  for (const auto& slot : slots_)
+    if (slot.key && slot.use == Use::current) why = slot.key->end();
+  if (current_ && (why != KeyEnd::none || silence(now) >= timers_.limit)) {
+    ended_ = why;
     drop_current(now);
     changed = true;
   }
@@ -191,7 +194,8 @@ void Session::drop_current(std::uint64_t receive_until_ns) noexcept {
 
 void Session::close(std::uint64_t now) noexcept { drop_current(now + timers_.grace); }
 
-void Session::wipe() noexcept {
+void Session::wipe(KeyEnd why) noexcept {
+  ended_ = why;
   drop_current(0);
   pending_send_.reset();
   pending_chain_ = Secret<32>();

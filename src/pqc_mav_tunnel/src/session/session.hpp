@@ -74,12 +74,15 @@ class Session {
   [[nodiscard]] std::optional<std::uint64_t> seen() const noexcept;
   /// What a packet that is sealed now has besides its payload.
   [[nodiscard]] std::size_t overhead() const noexcept { return send_ ? send_->overhead() : kOverhead; }
-  /// Wipes what is due, and ends a session under whose key too many tags failed. True when the set of receive keys changed.
+  /// Wipes what is due, and ends a session under whose key nothing opens any more. True when the set of receive keys
+  /// changed.
   bool tick(std::uint64_t now) noexcept;
   /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they
   /// come from a later handshake.
   void close(std::uint64_t now) noexcept;
-  void wipe() noexcept;
+  void wipe(KeyEnd why = KeyEnd::none) noexcept;
+  /// Why the last session ended, until there are new keys.
+  [[nodiscard]] KeyEnd ended() const noexcept { return ended_; }
 
   /// The chain secret of the current session, while it can send: a rekey inside it is bound to it.
   [[nodiscard]] const Secret<32>* chain() const noexcept { return send_ ? &chain_ : nullptr; }
@@ -135,6 +138,7 @@ class Session {
   std::optional<SendKey> send_, pending_send_;
   Secret<32> chain_, pending_chain_;
   std::optional<Info> current_, pending_;
+  KeyEnd ended_ = KeyEnd::none;
   bool confirmed_ = false;  // drone: a packet opened under the current key
   std::uint64_t heard_ns_ = 0, sent_ns_ = 0, turned_ns_ = 0;
 };

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends that were set back to a snapshot or copied: told by the kernel, or seen by the other end.
+#include <future>
+
+#include "raw_drone.hpp"
+#include "relay.hpp"
+#include "uevents.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+std::optional<StateEvent> went_down(EventLog& log, std::string_view words) {
+  return log.wait_for<StateEvent>([&](const auto& event) { return event.reason.find(words) != std::string::npos; });
+}
+
+/// Both ends of a test are on the machine that is set back.
+TEST(EngineSnapshot, WhereTheKernelTellsNoKeyFromBeforeIsUsedAgain) {
+  if (!enter_own_network()) GTEST_SKIP() << "needs a network namespace of its own";
+  RelayedTunnel tunnel;
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.expect_round_trip("before");
+  const auto before = status(*tunnel.drone).session_id;
+  EventLog drone_log(*tunnel.drone), gcs_log(*tunnel.gcs);
+  say_set_back();
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up() && status(*tunnel.drone).session_id != before; }));
+  tunnel.expect_round_trip("after");
+  for (auto* log : {&drone_log, &gcs_log}) EXPECT_TRUE(went_down(*log, "set back to a snapshot"));
+  for (const auto* engine : {tunnel.drone.get(), tunnel.gcs.get()}) EXPECT_EQ(total(*engine, "set_back"), 1u);
+}
+
+/// The handshake that ran when the snapshot was made may end elsewhere, too: it ends nowhere.
+TEST(EngineSnapshot, AHandshakeFromBeforeIsGivenUp) {
+  if (!enter_own_network()) GTEST_SKIP() << "needs a network namespace of its own";
+  RelayedTunnel tunnel;
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.relay->hold_answers(true);
+  auto asked = std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", "", "test", 20s); });
+  ASSERT_TRUE(eventually([&] { return state(*tunnel.drone) == LinkState::rekeying; }));
+  say_set_back();
+  const auto outcome = asked.get();
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_NE(outcome.message.find("set back"), std::string::npos) << outcome.message;
+  tunnel.relay->hold_answers(false);
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  tunnel.expect_round_trip("after");
+}
+
+/// Nothing tells a drone that it runs twice; what arrives from both does.
+TEST(EngineSnapshot, ACopyOfADroneEndsItsSession) {
+  const KeyFolders keys;
+  UdpPeer ground;
+  const auto gcs = start(with(gcs_values(keys), {{"drone.uav1.plain_peer", ground.address().text()}}));
+  RawDrone drone(keys, *gcs, "uav1");
+  ASSERT_TRUE(drone.connected()) << drone.outcome.reason;
+  const auto first = drone.seal("north");
+  drone.send(first);
+  ASSERT_EQ(ground.receive_text(), "north");
+  drone.send(first);
+  auto forged = first;
+  forged.back() ^= 1;
+  drone.send(forged);
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "drop_replay") == 2; }));
+  drone.send(drone.seal("still"));
+  ASSERT_EQ(ground.receive_text(), "still") << "a copy and a forgery are no second use";
+
+  EventLog log(*gcs);
+  drone.send(drone.seal_as_copy("south"));
+  ASSERT_TRUE(went_down(log, "used the number of a packet twice"));
+  EXPECT_EQ(total(*gcs, "used_twice"), 1u);
+  const auto unknown = total(*gcs, "drop_unknown");
+  drone.send(drone.seal("more"));
+  EXPECT_TRUE(eventually([&] { return total(*gcs, "drop_unknown") > unknown; })) << "the keys are gone";
+  EXPECT_TRUE(ground.drain().empty());
+  expect_all_accounted_for(*gcs);
+  const RawDrone anew(keys, *gcs, "uav1");
+  EXPECT_TRUE(anew.connected()) << anew.outcome.reason;
+}
+
+}  // namespace
+}  // namespace pqcmav
