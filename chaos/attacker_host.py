@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import attacks
 from children import serve
+from traffic import application_socket
 
 _KEPT_FRAMES = 4000
 _TURN_S = 0.002
@@ -55,7 +56,7 @@ class Attack:
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self._wire.bind(("eth0", 0))
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._sources = [_bound_to(address) for address in command["sources"]]
+        self._sources = [application_socket(host=address) for address in command["sources"]]
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -236,12 +237,6 @@ class Attack:
 
     def _send(self, source: socket.socket, datagram: bytes) -> None:
         source.sendto(datagram, (self._with["gcs"], self._with["data_port"]))
-
-
-def _bound_to(address: str) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.bind((address, 0))
-    return made
 
 
 class Stranger:

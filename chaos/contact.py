@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import math
 import select
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -208,10 +207,8 @@ class _Player:
 
     def _run(self) -> None:
         with ExitStack() as stack:
-            places = []
-            for number in range(len(self._recorded)):
-                places.append(stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
-                places[-1].bind((f"127.0.0.{40 + number}", 0))
+            hosts = [f"127.0.0.{40 + number}" for number in range(len(self._recorded))]
+            places = [stack.enter_context(application_socket(host=host)) for host in hosts]
             for datagram, place in itertools.cycle(zip(self._recorded, places, strict=True)):
                 place.sendto(datagram, self._gcs)
                 if self._over.wait(_VOLLEY_S / len(self._recorded)):

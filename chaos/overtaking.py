@@ -22,6 +22,7 @@ from typing import Any
 import messages
 import tables
 from pair import on_loopback
+from traffic import application_socket
 
 from pqc_mav_common import two_ends
 
@@ -83,8 +84,8 @@ class Relay:
         self._drone: tuple[str, int] | None = None
         self._waiting: list[tuple[float, int, socket.socket, bytes, tuple[str, int]]] = []
         self._order = itertools.count()
-        self.drone_side, self._path = (_bound(two_ends.HOST) for _ in range(2))
-        self._overtakers = [_bound(_VICTIM) for _ in range(addresses)]
+        self.drone_side, self._path = (application_socket() for _ in range(2))
+        self._overtakers = [application_socket(host=_VICTIM) for _ in range(addresses)]
         self._left: list[socket.socket] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -105,7 +106,7 @@ class Relay:
     def move(self) -> None:
         """From now on the drone comes from another address; what goes to the one before is lost."""
         self._left.append(self._path)
-        self._path = _bound("127.0.0.8")
+        self._path = application_socket(host="127.0.0.8")
 
     def _later(self, by: socket.socket, data: bytes, to: tuple[str, int]) -> None:
         heapq.heappush(self._waiting, (time.monotonic() + DELAY_S, next(self._order), by, data, to))
@@ -130,7 +131,7 @@ class Relay:
             self.handshake.append(data)
         if data[0] == 0x33 or self.forges_all:
             for number in range(self.forged):
-                with _bound(f"127.0.0.{20 + number}") as nobody:
+                with application_socket(host=f"127.0.0.{20 + number}") as nobody:
                     nobody.sendto(data, self.gcs)
         if self.steal:
             # the original never arrives, and the drone is heard no more
@@ -157,12 +158,6 @@ def is_data(datagram: bytes) -> bool:
     """Whether it is a data frame or a bundle, of either form (docs/protocol.md section 10)."""
     first = datagram[0]
     return first in (0x03, 0x23) or first & 0xC0 == 0x80
-
-
-def _bound(host: str) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.bind((host, 0))
-    return made
 
 
 class Session:
@@ -212,7 +207,7 @@ def reflect(runs: int) -> list[Reflection]:
     with ExitStack() as stack:
         session = Session(stack)
         for number, datagram in enumerate(session.relay.handshake):
-            with _bound(_VICTIM) as victim:
+            with application_socket(host=_VICTIM) as victim:
                 victim.sendto(datagram, session.relay.gcs)
                 found.append(Reflection(f"handshake datagram {number + 1}", len(datagram), _heard(victim)))
     return found

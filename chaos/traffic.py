@@ -40,10 +40,10 @@ class End:
     every_s: float = 10.0
 
 
-def application_socket(port: int = 0) -> socket.socket:
-    """A UDP socket on loopback, in whichever namespace the calling thread is."""
+def application_socket(port: int = 0, host: str = HOST) -> socket.socket:
+    """A UDP socket, in whichever namespace the calling thread is."""
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    end.bind((HOST, port))
+    end.bind((host, port))
     return end
 
 
