@@ -240,10 +240,9 @@ def problems(contacts: Sequence[Contact]) -> list[str]:
 
 def section(contacts: Sequence[Contact]) -> str:
     """The page's part."""
-    text = "\n## First contact\n\nOn loopback, without a key, with nothing dropped on the drone's own way of "
-    text += (
-        f"{1000 * overtaking.DELAY_S:g} ms. Up: from the start of the drone's process, or the restart of the gcs.\n\n"
-    )
+    text = "\n## First contact\n\nOn loopback, with nothing dropped on the drone's own way of "
+    text += f"{1000 * overtaking.DELAY_S:g} ms. Up: from the start of the drone's process, or the restart of the gcs. "
+    text += "A thief of the PSK lacks the drone's signing key, which the gcs requires; no relay is in his way.\n\n"
     rows = []
     for attack in dict.fromkeys(each.attack for each in contacts):
         those = [each for each in contacts if each.attack == attack]

@@ -29,10 +29,10 @@ Task, Result = TypeVar("Task"), TypeVar("Result")
 
 
 @contextmanager
-def temporary_keys() -> Iterator[str]:
+def temporary_keys(*, drone_signatures: bool = False) -> Iterator[str]:
     """A folder with fresh keys of the gcs and the one drone, which vanishes afterwards."""
     with tempfile.TemporaryDirectory(prefix="pqcmav-chaos-") as folder:
-        pqc_mav_tunnel.init_keys(folder, [DRONE_ID])
+        pqc_mav_tunnel.init_keys(folder, [DRONE_ID], drone_signatures=drone_signatures)
         yield folder
 
 

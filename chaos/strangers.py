@@ -2,7 +2,8 @@
 """`chaos/run strangers`: does a drone get its session among strangers, and its commands past an overtaker? (needs root)
 
 A stranger without keys sends false and copied ClientHellos from 256 networks, or from behind the drone's own address.
-What an overtaker on the path and a forged source gain is in overtaking.py, on the same page.
+What an overtaker on the path, a forged source and a thief of the drone's PSK gain is in overtaking.py, contact.py and
+impostor.py, on the same page.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import air
 import contact
+import impostor
 import overtaking
 import pqc_mav_tunnel
 import tables
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         print("  ".join(str(cell) for cell in cells(crowds[-1])), flush=True)
     races = overtaking.measure(options.seed)
     reflected = overtaking.reflect(options.runs)
-    contacts = contact.measure(max(options.runs // 4, 1), options.seed)
+    contacts = contact.measure(max(options.runs // 4, 1), options.seed) + impostor.measure(max(options.runs // 4, 1))
     text = page(crowds, races, reflected, contacts, machine)
     found = problems(crowds, races, reflected) + contact.problems(contacts)
     whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
@@ -158,7 +160,7 @@ def page(
     machine: str,
 ) -> str:
     """The results page."""
-    text = "# Among strangers\n\nWritten by `tools/run chaos/run strangers`. Nobody here has a key.\n\n"
+    text = "# Among strangers\n\nWritten by `tools/run chaos/run strangers`. Only the thief of a PSK has a key.\n\n"
     text += f"*{machine}*\n\n## Connecting\n\nA drone connects over a link without loss while strangers send "
     text += f"{RATE:g} datagrams a second to the gcs: false ClientHellos, and copies of what the drone said.\n\n"
     text += tables.markdown(HEAD, [cells(each) for each in crowds])

@@ -143,28 +143,44 @@ TEST(Retry, TheLongestAnswerIsThatOfTheMessagesLimits) {
 
 // Section 13: how many run at once, and how many a second.
 
-TEST(Admission, TwoPerDroneWithoutAProof) {
+TEST(Admission, FourPerDroneWithoutAProof) {
   Admission admission({});
-  std::vector<AttemptFacts> running{Facts{.source = "a"}};
-  EXPECT_TRUE(admits(admission, Facts{.source = "b"}, running, kStart));
-  running.push_back(Facts{.source = "b"});
-  EXPECT_FALSE(admits(admission, Facts{.source = "c"}, running, kStart));
-  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2", .source = "c"}, running, kStart));
+  std::vector<AttemptFacts> running{Facts{.source = "a"}, Facts{.source = "b"}, Facts{.source = "b"}};
+  EXPECT_TRUE(admits(admission, Facts{.source = "c"}, running, kStart));
+  running.push_back(Facts{.source = "c"});
+  EXPECT_FALSE(admits(admission, Facts{.source = "d"}, running, kStart));
+  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2", .source = "d"}, running, kStart));
 }
 
-TEST(Admission, FourPerDroneWithAProof) {
+/// Neither by the places that he holds, nor by how often he begins.
+TEST(Admission, AThiefOfThePskAtOneAddressLeavesTheDroneItsShare) {
+  Admission admission({.per_drone_s = 5});
+  const Facts thief{.source = "thief"}, home{.source = "home"};
+  EXPECT_TRUE(admits(admission, home, {thief, thief}));
+  EXPECT_FALSE(admits(admission, thief, {thief, thief}));
+  for (std::uint64_t ms = 0; ms < 10'000; ++ms) {
+    const auto now = kStart + kSecond + ms * kSecond / 1000;
+    (void)admits(admission, thief, {}, now);
+    if (ms % 500 == 0) {
+      EXPECT_TRUE(admits(admission, home, {}, now)) << ms;
+    }
+  }
+}
+
+TEST(Admission, SixPerDroneWithAProof) {
   Admission admission({});
   std::vector<AttemptFacts> running;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 6; ++i) {
     EXPECT_TRUE(admits(admission, Facts{.source = name("s", i), .proven = true}, running, kStart)) << i;
     running.push_back(Facts{.source = name("s", i), .proven = true});
   }
-  EXPECT_FALSE(admits(admission, Facts{.source = "s4", .proven = true}, running, kStart));
+  EXPECT_FALSE(admits(admission, Facts{.source = "s6", .proven = true}, running, kStart));
 }
 
 TEST(Admission, ThievesOfThePskTakeNoPlaceThatAProofReserves) {
   Admission admission({});
-  std::vector<AttemptFacts> running{Facts{.source = "thief1"}, Facts{.source = "thief2"}};
+  std::vector<AttemptFacts> running;
+  for (const auto* thief : {"thief1", "thief1", "thief2", "thief2"}) running.push_back(Facts{.source = thief});
   EXPECT_FALSE(admits(admission, Facts{.source = "thief3"}, running, kStart));
   EXPECT_TRUE(admits(admission, Facts{.source = "home", .proven = true}, running, kStart));
   running.push_back(Facts{.source = "home", .proven = true});
@@ -184,6 +200,7 @@ TEST(Admission, TwoPerDroneAndSource) {
   EXPECT_FALSE(admits(admission, Facts{}, running, kStart));
   EXPECT_TRUE(admits(admission, Facts{.source = "10.0.0.2", .proven = true}, running, kStart));
   EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, running, kStart)) << "others behind the same address go on";
+  EXPECT_TRUE(admits(admission, Facts{.proven = true}, {Facts{}, Facts{}})) << "a thief of the PSK has no proof";
 }
 
 /// A thief who copied a drone's PSK, and perhaps sits behind its address, keeps it from no rekey.
@@ -192,8 +209,9 @@ TEST(Admission, ARekeyInsideTheSessionHasNoSource) {
   const Facts inside{.source = "", .proven = true};
   EXPECT_TRUE(admits(admission, inside, {Facts{}, Facts{}}, kStart));
   EXPECT_TRUE(admits(admission, Facts{.proven = true}, {inside, Facts{}}, kStart)) << "nor does it take one's place";
-  EXPECT_TRUE(admits(admission, inside, {Facts{}, Facts{}, inside}, kStart));
-  EXPECT_FALSE(admits(admission, inside, {Facts{}, Facts{}, inside, inside}, kStart)) << "four of a drone, as proven";
+  EXPECT_TRUE(admits(admission, inside, {Facts{}, Facts{}, inside, inside, inside}, kStart));
+  EXPECT_FALSE(admits(admission, inside, {Facts{}, Facts{}, inside, inside, inside, inside}, kStart))
+      << "six of a drone, as proven";
 }
 
 TEST(Admission, StrangersBehindTheSameAddressCostADroneNothing) {
@@ -246,7 +264,8 @@ TEST(Admission, FiveASecondAfterABurstOfTwenty) {
 
 TEST(Admission, WhatIsRefusedForAnotherReasonCostsNoToken) {
   Admission admission({});
-  const std::vector<AttemptFacts> full{Facts{.source = "a"}, Facts{.source = "b"}};
+  const std::vector<AttemptFacts> full{Facts{.source = "a"}, Facts{.source = "a"}, Facts{.source = "b"},
+                                       Facts{.source = "b"}};
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(admits(admission, Facts{}, full, kStart));
   int count = 0;
   while (admits(admission, Facts{}, {}, kStart)) ++count;

@@ -12,7 +12,8 @@ constexpr std::uint64_t kSlotNs = 100'000'000;
 constexpr std::size_t kUnansweredAtOnce = 8;
 constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
-constexpr std::size_t kPerDrone = 2, kPerProvenDrone = 4, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
+constexpr std::size_t kPerDrone = 4, kPerProvenDrone = 6, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
+constexpr double kSourcesAtOnce = static_cast<double>(kPerDrone) / kPerDroneAndSource;
 constexpr std::size_t kEndedKept = 256;
 
 }  // namespace
@@ -38,7 +39,8 @@ std::uint64_t Admission::Rate::last_second() const noexcept {
 Admission::Admission(const AdmissionLimits& limits)
     : limits_(limits),
       unanswered_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s),
-      unproven_(unanswered_),
+      unproven_(kSourcesAtOnce * std::max(4.0 * limits.per_drone_s, 4.0), kSourcesAtOnce * limits.per_drone_s),
+      unproven_of_source_(unanswered_),
       proven_(unanswered_) {}
 
 void Admission::on_datagram(std::uint64_t now) noexcept { datagrams_.add(now); }
@@ -85,16 +87,18 @@ bool Admission::may_begin_unanswered(const AttemptFacts& newcomer, bool costly_s
   return gates_.last_second() <= kGatesBeforeRetry && datagrams_.last_second() <= kDatagramsBeforeRetry;
 }
 
-/// The same among those who answered. Places with a proof are the drone's own: whoever lacks one cannot take them.
+/// The same among those who answered. Places with a proof are the drone's own: whoever lacks one cannot take them. Of
+/// those without, one source has half: a thief of the PSK can play the drone up to M3, and nothing before tells the two
+/// apart.
 bool Admission::has_place(const AttemptFacts& newcomer, const Census& running) const {
   const auto& own = running.of(newcomer.drone);
   const auto count = [&](const auto& which) {
     return static_cast<std::size_t>(
         std::ranges::count_if(own, [&](const auto& each) { return each.answered && which(each); }));
   };
-  if (!newcomer.source.empty() &&
-      count([&](const auto& each) { return each.source == newcomer.source; }) >= kPerDroneAndSource)
-    return false;
+  const auto of_source =
+      count([&](const auto& each) { return each.source == newcomer.source && (each.proven || !newcomer.proven); });
+  if (!newcomer.source.empty() && of_source >= kPerDroneAndSource) return false;
   const auto of_drone = count([&](const auto& each) { return newcomer.proven || !each.proven; });
   if (of_drone >= (newcomer.proven ? kPerProvenDrone : kPerDrone)) return false;
   if (newcomer.heavy && running.heavy() >= kHeavyAtOnce) return false;
@@ -109,6 +113,11 @@ Admission::Verdict Admission::judge(const AttemptFacts& newcomer, bool costly_su
     return refused;
   auto& tokens = !newcomer.answered ? unanswered_ : newcomer.proven ? proven_ : unproven_;
   if (!tokens.allows(newcomer.drone, now)) return refused;
+  if (newcomer.answered && !newcomer.proven) {
+    const auto place = newcomer.drone + ' ' + newcomer.source;
+    if (!unproven_of_source_.allows(place, now)) return refused;
+    unproven_of_source_.charge(place, now);
+  }
   tokens.charge(newcomer.drone, now);
   return Verdict::begin;
 }

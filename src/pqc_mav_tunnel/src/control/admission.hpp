@@ -30,7 +30,7 @@ inline constexpr std::size_t kHeavyServerHello = 128 * 1024;
 /// One attempt as the limits see it.
 struct AttemptFacts {
   std::string drone;
-  std::string source;     // its IP address; empty inside a session, whose path is known
+  std::string source;     // its network (SockAddr::network_text); empty inside a session, whose path is known
   bool proven = false;    // M1 carried a good return proof
   bool answered = false;  // somebody who gets what is sent there answered: it is no recording that is played again
   bool heavy = false;     // its M2 may exceed kHeavyServerHello
@@ -104,7 +104,7 @@ class Admission {
   [[nodiscard]] bool has_place(const AttemptFacts& newcomer, const Census& running) const;
 
   AdmissionLimits limits_;
-  RateLimiter unanswered_, unproven_, proven_;
+  RateLimiter unanswered_, unproven_, unproven_of_source_, proven_;
   Rate datagrams_, gates_;
   std::map<std::string, std::vector<AttemptId>> ended_;  // of each drone the newest
 };

@@ -114,7 +114,7 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
   if (admission_.has_ended(drone, name)) return {.outcome = HandshakeDrop::replay};
 
   const auto ip = source.ip16();
-  AttemptFacts facts{drone, source.host_text(), false, false, false};
+  AttemptFacts facts{drone, source.network_text(), false, false, false};
   bool at_home = false;
   if (!hello->return_proof.empty()) {
     const auto mac_at = m1->size() - kHashSize - (kReturnProofSize - kReturnProofPrefix);
