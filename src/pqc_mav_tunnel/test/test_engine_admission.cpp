@@ -189,6 +189,30 @@ TEST_F(EngineAdmission, ADroneSignatureThatVerifies) {
   EXPECT_TRUE(status(*drone).drone_signed);
 }
 
+/// A thief of the PSK plays the gcs as far as that goes, and allows level 1 alone.
+TEST_F(EngineAdmission, RefusalsThatAThiefForgesLowerNothing) {
+  constexpr const char* kHigher = "cs-mlkem768-aesgcm-mldsa65";
+  const KeyFolders keys, own;
+  std::filesystem::copy_file(keys.gcs() + "/psk/uav1.key", own.gcs() + "/psk/uav1.key",
+                             std::filesystem::copy_options::overwrite_existing);
+  auto thief = start(with(gcs_values(own), {{"allowed_suites", Names{kLight}}}));
+  const auto port = static_cast<std::int64_t>(thief->ports().data);
+  drone = start(with(drone_values(keys, "uav1", thief->ports().data), {{"suite", kHigher}}));
+  EventLog log(*drone);
+  ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 2; }));
+  log.gather();
+  for (const auto& each : log.all())
+    if (const auto* event = std::get_if<HandshakeEvent>(&each.what)) {
+      EXPECT_EQ(to_string(event->error), to_string(HandshakeError::rejected));
+      EXPECT_EQ(event->suite, kHigher);
+    }
+  EXPECT_EQ(total(*thief, "hs_completed"), 0u);
+  thief.reset();
+  gcs = start(with(gcs_values(keys), {{"data_port", port}}));
+  ASSERT_TRUE(eventually([&] { return up(*gcs) && up(*drone); }, 60s));
+  EXPECT_EQ(status(*drone).suite, kHigher);
+}
+
 TEST_F(EngineAdmission, ADroneThatShakesHandsTooOftenIsToldBusy) {
   const KeyFolders keys({"uav1", "uav2"});
   gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"handshakes_per_drone_s", 0.01}}));

@@ -3,6 +3,9 @@
 // are shortened by configuration.
 #include <set>
 
+#include "handshake/restart_key.hpp"
+#include "keys/restart_key_file.hpp"
+#include "net/handshake_port.hpp"
 #include "raw_drone.hpp"
 #include "relay.hpp"
 
@@ -191,6 +194,37 @@ TEST_F(EngineCalm, AGoodbyeThatWasHeldBackDoesNotEndTheNextSession) {
   ASSERT_TRUE(eventually([&] { return total(*tunnel.gcs, "enc_rx_datagrams") > before; }));
   tunnel.expect_round_trip("still here");
   EXPECT_EQ(status(*tunnel.gcs).session_id, id);
+}
+
+/// Who has it says that the gcs was restarted, as often as he likes.
+TEST_F(EngineCalm, AStolenRestartKeyIsGoodForOneHandshakeASession) {
+  connect();
+  tunnel.expect_round_trip("before");
+  SessionId id{};
+  tunnel.relay->record(true);
+  ASSERT_TRUE(eventually([&] {
+    for (const auto& packet : tunnel.relay->take(Relay::Way::up))
+      if (const auto header = parse_header(packet)) id = header->session_id;
+    return id != SessionId{};
+  }));
+  const RestartKey stolen(load_or_make_restart_key(tunnel.keys.gcs()));
+  const auto said = [&](bool good) {
+    Bytes out{kRestartType};
+    auto token = stolen.token(id);
+    token[0] ^= good ? 0 : 1;
+    out.insert(out.end(), id.begin(), id.end());
+    out.insert(out.end(), token.begin(), token.end());
+    return out;
+  };
+  for (int i = 0; i < 20; ++i) tunnel.relay->send_down(said(false));
+  ASSERT_TRUE(eventually([&] { return total(*tunnel.drone, "hs_tag") == 20; }));
+  EXPECT_EQ(tunnel.relay->attempts(), 1u) << "without the key he says nothing";
+  for (int i = 0; i < 50; ++i) {
+    tunnel.relay->send_down(said(true));
+    tunnel.expect_round_trip("meanwhile " + std::to_string(i));
+  }
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  EXPECT_EQ(tunnel.relay->attempts(), 2u);
 }
 
 TEST_F(EngineCalm, TheGcsFollowsTheDronesAddress) {
