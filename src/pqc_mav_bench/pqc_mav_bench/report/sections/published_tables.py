@@ -59,6 +59,7 @@ def published_frame(name: str) -> pd.DataFrame:
     return rows[kept].rename(columns=heading)
 
 
+_SE = "[endurance-paper] Table"
 #: The published tables of the page: key -> (what, where in the documents, file).
 _TABLES = {
     "kem-published": ("KEM operations", "[rpi5-report] section 6 (Raspberry Pi 5)", "rpi5_kem_primitives_report"),
@@ -91,36 +92,20 @@ _TABLES = {
     "load-7-published": ("Rekey statistics", "[rpi4-analysis] Table 7", "rpi4_rekey_statistics"),
     "load-8-published": ("Per-suite metrics", "[rpi4-analysis] Table 8", "rpi4_suites_all_modes"),
     "load-9-published": ("Complexity classes", "[rpi4-analysis] Table 9", "rpi4_complexity_class"),
-    "composition-published": ("Example composition", "[endurance-paper] Table 1", "suite_short_code_examples"),
-    "legend-published": ("Legend of short codes", "[endurance-paper] Table 2", "suite_short_code_legend"),
-    "performance-baseline-published": (
-        "Baseline performance",
-        "[endurance-paper] Table 3",
-        "rpi4_se_baseline_performance",
-    ),
-    "level-ranges-published": ("Ranges by level", "[endurance-paper] Table 4", "rpi4_se_baseline_by_level"),
-    "latency-power-published": ("Latency against power", "[endurance-paper] Table 5", "rpi4_se_latency_vs_power"),
-    "bands-published": ("Power bands", "[endurance-paper] Table 6", "rpi4_se_power_bands_by_family"),
-    "family-7-published": ("ML-KEM results", "[endurance-paper] Table 7", "rpi4_se_mlkem_results"),
-    "performance-xgboost-published": (
-        "Lightweight performance",
-        "[endurance-paper] Table 8",
-        "rpi4_se_lightweight_performance",
-    ),
-    "performance-tst-published": (
-        "Heavyweight performance",
-        "[endurance-paper] Table 9",
-        "rpi4_se_heavyweight_performance",
-    ),
-    "scenario-power-published": (
-        "Power in three scenarios",
-        "[endurance-paper] Table 10",
-        "rpi4_se_power_three_scenarios",
-    ),
-    "scenario-resources-published": ("Resources", "[endurance-paper] Table 11", "rpi4_se_resource_by_scenario"),
-    "family-12-published": ("Classic-McEliece results", "[endurance-paper] Table 12", "rpi4_se_mceliece_results"),
-    "family-13-published": ("HQC results", "[endurance-paper] Table 13", "rpi4_se_hqc_results"),
-    "best-worst-published": ("Worst and best", "[endurance-paper] Table 14", "rpi4_se_scheduler_best_worst"),
+    "composition-published": ("Example composition", f"{_SE} 1", "suite_short_code_examples"),
+    "legend-published": ("Legend of short codes", f"{_SE} 2", "suite_short_code_legend"),
+    "performance-baseline-published": ("Baseline performance", f"{_SE} 3", "rpi4_se_baseline_performance"),
+    "level-ranges-published": ("Ranges by level", f"{_SE} 4", "rpi4_se_baseline_by_level"),
+    "latency-power-published": ("Latency against power", f"{_SE} 5", "rpi4_se_latency_vs_power"),
+    "bands-published": ("Power bands", f"{_SE} 6", "rpi4_se_power_bands_by_family"),
+    "family-7-published": ("ML-KEM results", f"{_SE} 7", "rpi4_se_mlkem_results"),
+    "performance-xgboost-published": ("Lightweight performance", f"{_SE} 8", "rpi4_se_lightweight_performance"),
+    "performance-tst-published": ("Heavyweight performance", f"{_SE} 9", "rpi4_se_heavyweight_performance"),
+    "scenario-power-published": ("Power in three scenarios", f"{_SE} 10", "rpi4_se_power_three_scenarios"),
+    "scenario-resources-published": ("Resources", f"{_SE} 11", "rpi4_se_resource_by_scenario"),
+    "family-12-published": ("Classic-McEliece results", f"{_SE} 12", "rpi4_se_mceliece_results"),
+    "family-13-published": ("HQC results", f"{_SE} 13", "rpi4_se_hqc_results"),
+    "best-worst-published": ("Worst and best", f"{_SE} 14", "rpi4_se_scheduler_best_worst"),
 }
 
 

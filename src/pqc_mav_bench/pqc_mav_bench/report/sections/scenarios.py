@@ -148,37 +148,27 @@ def scenario_heatmaps(c: ReportInput) -> Section:
     return Section("scenario_heatmaps", title, [*blocks, *scenario_note(c)])
 
 
-_SUMMARY = {
-    "Median handshake (ms)": "median_ms",
-    "Mean handshake (ms)": "mean_ms",
-    "P95 handshake (ms)": "p95_ms",
-    "Average CPU (%)": "cpu_mean_percent",
-    "Peak CPU (%)": "cpu_peak_percent",
-    "Average SoC temperature (°C)": "temperature_mean_c",
-    "Packets sent (median)": "packets_median",
-    "Packet loss (%)": "loss_percent",
-}
-
-
 def scenario_summary(c: ReportInput) -> Section:
     """Cross-scenario table."""
     title = "Cross-scenario comparison of nine metrics"
-    rows = scenarios.cross_scenario(c.runs)
-    names = [called(r.scenario) for r in rows]
-    body = [[metric, *(getattr(r, field) for r in rows)] for metric, field in _SUMMARY.items()]
-    body.append(["Runs passed / all", *(f"{r.passed} / {r.total}" for r in rows)])
+    rows = {called(name): figures for name, figures in scenarios.cross_scenario(c.runs).items()}
+    body = [
+        [metric, *(figures[metric] for figures in rows.values())] for metric in (*scenarios.METRICS, scenarios.PASSED)
+    ]
     lines = overall_effects(c)
     if c.is_published:
+        first, *others = ((name, figures["Median handshake (ms)"]) for name, figures in rows.items())
         what = "The median handshake under"
-        others = zip(names[1:], rows[1:], strict=True)
-        lines = [sentences.printed_change(r.median_ms, rows[0].median_ms, f"{what} {n}", "ms") for n, r in others]
+        lines = [sentences.printed_change(ms, first[1], f"{what} {name}", "ms") for name, ms in others]
     if len(rows) == 1:
-        lines = [f"{names[0]}: {rows[0].passed} of {rows[0].total} runs passed."]
+        lines = [
+            f"{name}: {figures[scenarios.PASSED].replace('/', 'of')} runs passed." for name, figures in rows.items()
+        ]
     explanation = Explanation(
         "The metrics of the published summary, per scenario.",
         "A dash means not measured. Handshake figures are over passed runs only; the published ones hold a "
         "timed-out run of 48 s.",
         [*lines, sentences.loss(c.runs[c.runs["passed"]])],
     )
-    shown = table(c, "cross-scenario", title, pd.DataFrame(body, columns=["Metric", *names]), explanation, across=True)
+    shown = table(c, "cross-scenario", title, pd.DataFrame(body, columns=["Metric", *rows]), explanation, across=True)
     return Section("scenario_summary", title, [shown, *scenario_note(c), published("cross-published")])
