@@ -150,7 +150,7 @@ def text(
         page.delays(results, lambda each: each.attacks),
         "\n## How soon, tools and rates no training has seen\n",
         page.delays(results, lambda each: each.unseen),
-        "\n## How soon at each end alone\n",
+        "\n## In time at each end alone\n",
         page.delays(results, lambda each: each.attacks, by_end=True),
         "\n## F1 of windows\n",
         "With tools and rates no training has seen, and with those of the training. Windows of an attack count from "
