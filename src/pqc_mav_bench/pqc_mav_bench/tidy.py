@@ -9,7 +9,7 @@ Columns, in this order:
 * `category.field` for every numeric field (flags are 0 and 1) and every text of the schema, in the schema's order.
   Missing values are NaN in numeric columns and empty in text columns. Lists and counts by type are only in the JSON.
 
-Units are in the field names; `units()` gives them, docs/metrics.csv explains them. The table of an exported campaign
+Units are in the field names, and docs/metrics.csv explains them. The table of an exported campaign
 leaves out columns that are the same in every run; they are in its campaign.json, and `read` puts them back.
 """
 
@@ -49,11 +49,6 @@ def flat_fields() -> list[MetricField]:
 def columns() -> list[str]:
     """Every column of the table, in order."""
     return [*HEAD, *(field.path for field in flat_fields())]
-
-
-def units() -> dict[str, str]:
-    """Unit by column; "" for texts, flags and plain numbers."""
-    return {field.path: field.unit for field in flat_fields()}
 
 
 def row(run: RunMetrics, metrics_file: str) -> dict[str, Any]:

@@ -68,8 +68,3 @@ def test_another_table_is_refused(tmp_path):
     (tmp_path / "other.csv").write_text("x,y\n1,2\n")
     with pytest.raises(ValueError, match="no tidy table"):
         tidy.read(tmp_path / "other.csv")
-
-
-def test_units_come_from_the_schema():
-    assert tidy.units()["handshake.handshake_ms"] == "ms"
-    assert set(tidy.units()) == set(tidy.columns()) - set(tidy.HEAD)

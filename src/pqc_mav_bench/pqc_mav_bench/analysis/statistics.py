@@ -41,11 +41,6 @@ class Summary:
     q3: float
     std: float
 
-    @property
-    def iqr(self) -> float:
-        """Interquartile range, the height of a box plot's box."""
-        return self.q3 - self.q1
-
 
 @dataclass(frozen=True)
 class Box:
