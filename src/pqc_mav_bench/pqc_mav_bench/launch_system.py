@@ -11,8 +11,8 @@ import pqc_mav_tunnel
 
 from pqc_mav_bench.local_system import SYSTEM, LocalSession
 from pqc_mav_bench.store import DEFAULT_ROOT
-from pqc_mav_bringup.demo_session import PORTS
 from pqc_mav_bringup.description import NODE_ARGUMENTS, Argument
+from pqc_mav_bringup.systems import PORTS
 
 AUTO = "auto"
 

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pqc_mav_bench.options import WorkloadOptions
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting, SystemDescription
 from pqc_mav_bringup.executables import find_executable
 from pqc_mav_bringup.respawn import Respawn
+from pqc_mav_bringup.systems import PORTS, both_ends
 from pqc_mav_sim.impairment.described import described
 from pqc_mav_sim.impairment.relay import Relay
 
@@ -33,6 +34,8 @@ def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescriptio
     )
 
 
+_GCS, _AIR = both_ends(DRONE_ID)
+
 SYSTEM = SystemDescription(
     name="bench",
     description="Both ends of the tunnel with the benchmark's controller and agent, all on this machine.",
@@ -46,31 +49,8 @@ SYSTEM = SystemDescription(
         Argument("peer_port", "Where the drone sends to: the ground's data port, or the link before it."),
     ),
     processes=(
-        _proxy(
-            "{space}/gcs",
-            {
-                "role": Setting("gcs"),
-                "keys": Setting("{keys}/gcs"),
-                "drones": Setting(DRONE_ID, list),
-                "bind": Setting("127.0.0.1"),
-                "data_port": Setting("{data_port}", int),
-                "key_pool_depth": Setting("{key_pool_depth}", int),
-                f"drone.{DRONE_ID}.plain_peer": Setting("127.0.0.1:{ground_port}"),
-            },
-        ),
-        _proxy(
-            "{space}/drone",
-            {
-                "role": Setting("drone"),
-                "keys": Setting("{keys}/drones/" + DRONE_ID),
-                "drone_id": Setting(DRONE_ID),
-                "peer": Setting("127.0.0.1"),
-                "bind": Setting("127.0.0.1"),
-                "data_port": Setting("{peer_port}", int),
-                "local_data_port": Setting("{drone_data_port}", int),
-                "plain_bind": Setting("127.0.0.1:{plain_port}"),
-            },
-        ),
+        _proxy("{space}/gcs", {**_GCS, "key_pool_depth": Setting("{key_pool_depth}", int)}),
+        _proxy("{space}/drone", {**_AIR, "data_port": Setting("{peer_port}", int)}),
         ProcessDescription(
             name="bench_agent",
             package="pqc_mav_bench",

@@ -12,12 +12,11 @@ from pathlib import Path
 from types import TracebackType
 
 from pqc_mav_bringup.description import BringupError
-from pqc_mav_bringup.systems import DEMO_DRONE
+from pqc_mav_bringup.systems import DEMO_DRONE, PORTS
 from pqc_mav_common.free_ports import free_ports
 
 PREFIX = "pqcmav-ends-"
 LOCK = "in-use"  # a file that a running session holds locked; the kernel lets go of it however the session ends
-PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
 
 
 class DemoSession:

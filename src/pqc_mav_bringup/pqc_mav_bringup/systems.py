@@ -307,6 +307,31 @@ GCS = SystemDescription(
 )
 
 _CHOSEN = "empty = chosen at start."
+# Ports that both ends on one machine and their applications need.
+PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
+
+
+def both_ends(drone: str) -> tuple[dict[str, Setting], dict[str, Setting]]:
+    """Settings of a gcs and a drone that find each other on this machine; `keys` and PORTS are arguments."""
+    here = {"bind": Setting("127.0.0.1"), "data_port": Setting("{data_port}", int)}
+    gcs = {
+        "role": Setting("gcs"),
+        "keys": Setting("{keys}/gcs"),
+        "drones": Setting(drone, list),
+        f"drone.{drone}.plain_peer": Setting("127.0.0.1:{ground_port}"),
+    }
+    air = {
+        "role": Setting("drone"),
+        "keys": Setting("{keys}/drones/" + drone),
+        "drone_id": Setting(drone),
+        "peer": Setting("127.0.0.1"),
+        "local_data_port": Setting("{drone_data_port}", int),
+        "plain_bind": Setting("127.0.0.1:{plain_port}"),
+    }
+    return {**here, **gcs}, {**here, **air}
+
+
+_DEMO_GCS, _DEMO_AIR = both_ends(DEMO_DRONE)
 
 DEMO = SystemDescription(
     name="demo",
@@ -326,31 +351,8 @@ DEMO = SystemDescription(
         *NODE_ARGUMENTS,
     ),
     processes=(
-        *proxy.processes(
-            "gcs",
-            {
-                "role": Setting("gcs"),
-                "keys": Setting("{keys}/gcs"),
-                "drones": Setting(DEMO_DRONE, list),
-                "bind": Setting("127.0.0.1"),
-                "data_port": Setting("{data_port}", int),
-                f"drone.{DEMO_DRONE}.plain_peer": Setting("127.0.0.1:{ground_port}"),
-            },
-        ),
-        *proxy.processes(
-            "drone",
-            {
-                "role": Setting("drone"),
-                "keys": Setting("{keys}/drones/" + DEMO_DRONE),
-                "drone_id": Setting(DEMO_DRONE),
-                "peer": Setting("127.0.0.1"),
-                "suite": Setting("{suite}"),
-                "bind": Setting("127.0.0.1"),
-                "data_port": Setting("{data_port}", int),
-                "local_data_port": Setting("{drone_data_port}", int),
-                "plain_bind": Setting("127.0.0.1:{plain_port}"),
-            },
-        ),
+        *proxy.processes("gcs", _DEMO_GCS),
+        *proxy.processes("drone", {**_DEMO_AIR, "suite": Setting("{suite}")}),
         _guard("gcs", {}, {}),
         ProcessDescription(
             name=GROUND,

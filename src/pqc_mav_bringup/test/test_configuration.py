@@ -6,9 +6,7 @@ import pytest
 from pqc_mav_bringup.configuration import check
 from pqc_mav_bringup.description import BringupError, resolve
 from pqc_mav_bringup.share import config_file
-from pqc_mav_bringup.systems import DEMO, DRONE, GCS, SYSTEMS
-
-PORTS = ("data_port", "drone_data_port", "plain_port", "ground_port")
+from pqc_mav_bringup.systems import DEMO, DRONE, GCS, PORTS, SYSTEMS
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))

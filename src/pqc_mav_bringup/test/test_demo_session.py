@@ -9,9 +9,9 @@ from pathlib import Path
 import pqc_mav_tunnel
 import pytest
 
-from pqc_mav_bringup.demo_session import PORTS, PREFIX, DemoSession
+from pqc_mav_bringup.demo_session import PREFIX, DemoSession
 from pqc_mav_bringup.description import resolve
-from pqc_mav_bringup.systems import DEMO, DEMO_DRONE
+from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, PORTS
 
 
 def test_fresh_keys_only_this_user_can_read_and_their_end() -> None:

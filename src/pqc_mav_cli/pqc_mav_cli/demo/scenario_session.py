@@ -9,9 +9,10 @@ from contextlib import contextmanager
 import pqc_mav_tunnel
 import yaml
 
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.share import config_file
+from pqc_mav_bringup.systems import PORTS
 from pqc_mav_cli.demo.scenarios import Scenario
 from pqc_mav_cli.errors import CliError
 

@@ -16,8 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_bringup.child import Child
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError
+from pqc_mav_bringup.systems import PORTS
 from pqc_mav_cli.console import note
 from pqc_mav_cli.demo.output import print_result
 from pqc_mav_cli.demo.thin_flight import RATE_KBIT, UP_LIMIT_S
