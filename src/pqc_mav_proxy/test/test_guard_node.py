@@ -75,10 +75,11 @@ def test_what_it_finds_reaches_diagnostics_log_and_engine(engine: Any, mark: str
                 assert f"(process {os.getpid()}): TCP {ANY}:{held.getsockname()[1]}" in said
                 assert f":{engine.ports()['data']}," not in said, "the tunnel's port is meant to be open"
                 assert diagnosed(arrays, "apart/pqc_proxy: mavros")[0] == Level.OK
-                until(lambda: told() == [said], "the engine was told")
-                guard.wait_for(said)
+                # A test beside this one may have a mavros of its own, which is told too.
+                until(lambda: told() == [sockets()[1]], "the engine was told")
+                guard.wait_for(f"{MAVROS} (process {mavros.pid}): {mavros.text}")
                 held.close()
                 os.kill(mavros.pid, signal.SIGKILL)
-                until(lambda: sockets()[0] == Level.OK and told() == [], "the holes closed")
+                until(lambda: sockets()[0] < Level.ERROR and told() == [], "the holes closed")
         finally:
             guard.kill()
