@@ -3,9 +3,9 @@
 // their counters too, may live twice.
 //
 // A virtual machine: the driver vmgenid sees that the hypervisor changed the generation id, and says so in a uevent
-// (NEW_VMGENID=1), which any user may hear; not in a user namespace. A process whose memory was stored and brought back
-// (CRIU): the boot id is another one, if that was after a restart or on another machine. Clocks say nothing: a pause looks
-// the same.
+// (NEW_VMGENID=1), which any user may hear; not in a network that belongs to a user namespace. A process whose memory was
+// stored and brought back (CRIU): the boot id is another one, if that was after a restart or on another machine, and if
+// the process may read it (ProcSubset=pid hides it). Clocks say nothing: a pause looks the same.
 #pragma once
 
 #include <filesystem>
