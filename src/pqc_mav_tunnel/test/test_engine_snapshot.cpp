@@ -47,6 +47,26 @@ TEST(EngineSnapshot, AHandshakeFromBeforeIsGivenUp) {
   tunnel.expect_round_trip("after");
 }
 
+/// The same at the gcs: M3 finds nobody.
+TEST(EngineSnapshot, AGcsForgetsWhomItWasAnswering) {
+  if (!enter_own_network()) GTEST_SKIP() << "needs a network namespace of its own";
+  const KeyFolders keys;
+  const auto gcs = start(gcs_values(keys));
+  UdpPeer socket;
+  RawAttempt attempt(initiator_params(keys, "uav1"), socket, data_address(*gcs));
+  attempt.start();
+  ASSERT_TRUE(eventually([&] {
+    const auto packet = socket.receive(5ms);
+    return packet && attempt.on_datagram(*packet);
+  }));
+  say_set_back();
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "set_back") == 1; }));
+  const auto unknown = total(*gcs, "hs_unknown");
+  attempt.reply(attempt.initiator.on_data(attempt.message, now_ns()).send);
+  EXPECT_TRUE(eventually([&] { return total(*gcs, "hs_unknown") > unknown; }));
+  EXPECT_EQ(total(*gcs, "hs_completed"), 0u);
+}
+
 /// Nothing tells a drone that it runs twice; what arrives from both does.
 TEST(EngineSnapshot, ACopyOfADroneEndsItsSession) {
   const KeyFolders keys;

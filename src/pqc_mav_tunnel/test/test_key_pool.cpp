@@ -50,6 +50,14 @@ TEST(KeyPool, FillsUpToItsDepthAndNoFurther) {
   EXPECT_EQ(pool.ready(*find_kem("mlkem1024")), 0u);
 }
 
+TEST(KeyPool, IsClearedAndRefills) {
+  KeyPool pool(2, kForever, {&light()});
+  ASSERT_TRUE(eventually([&] { return pool.ready(light()) == 2; }));
+  pool.clear();
+  EXPECT_TRUE(eventually([&] { return pool.ready(light()) == 2; }));
+  EXPECT_EQ(pool.made(), 4u);
+}
+
 TEST(KeyPool, HandsEachPairOutOnceAndRefills) {
   KeyPool pool(2, kForever, {&light()});
   std::set<std::string, std::less<>> seen;
