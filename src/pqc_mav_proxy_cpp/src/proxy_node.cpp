@@ -96,11 +96,6 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   make_interfaces();
   if (const auto said = exposed_middleware(context->get_domain_id()); !said.empty())
     RCLCPP_WARN(get_logger(), "%s", said.c_str());
-  if (std::getenv(pqcmav::kSystemVariable) == nullptr)
-    RCLCPP_INFO(
-        get_logger(),
-        "Nobody looks for ways around the tunnel here; the launch files and 'pqcmav up' start a guard that does, "
-        "'ros2 run pqc_mav_proxy pqc_guard' is the same.");
   hook_.emplace(context, [this] { close(); });
   if (autostart_) bring_up();
 }
@@ -294,6 +289,11 @@ void ProxyNode::start_host() {
   }
   RCLCPP_INFO(get_logger(), "%s: handshakes and packets on UDP port %d, plaintext on %s", role_.c_str(), ports.data,
               join(plain, ", ").c_str());
+  if (std::getenv(pqcmav::kSystemVariable) == nullptr)
+    RCLCPP_INFO_ONCE(
+        get_logger(),
+        "Nobody looks for ways around the tunnel here; the launch files and 'pqcmav up' start a guard that does, "
+        "'ros2 run pqc_mav_proxy pqc_guard' is the same.");
 }
 
 template <typename Step>
