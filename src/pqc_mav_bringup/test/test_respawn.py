@@ -4,7 +4,7 @@ import signal
 import pytest
 
 from pqc_mav_bringup.respawn import ExitCode, Lives, Respawn, Verdict, describe
-from pqc_mav_bringup.systems import DRONE
+from pqc_mav_bringup.systems import DRONE, NODE
 
 POLICY = Respawn(delay_s=0.5, quick=2, factor=2.0, max_delay_s=3.0, settled_s=10.0, most_deaths=6)
 
@@ -43,7 +43,7 @@ def test_delays_grow_a_long_life_forgets_them_and_it_ends_some_time() -> None:
 
 
 def test_a_proxy_is_never_given_up() -> None:
-    (proxy,) = [each for each in DRONE.processes if each.package == "pqc_mav_proxy"]
+    (proxy,) = [each for each in DRONE.processes if each.package == "pqc_mav_proxy" and each.name == NODE]
     assert proxy.respawn is not None
     lives = Lives(proxy.respawn)
     assert all(lives.ended(-11, 0.1).again_in_s is not None for _ in range(1000))
