@@ -22,7 +22,7 @@ git ls-files -z --cached --others --exclude-standard --deduplicate |
 ln -s "$VENV" "$again/.venv"
 mkdir -p "$DEPS/log"
 log="$DEPS/log/deb-again.log"
-(umask 077 && env -u CMAKE_CXX_COMPILER_LAUNCHER -u CMAKE_C_COMPILER_LAUNCHER CCACHE_DISABLE=1 \
+(umask 077 && env -u SIGN_KEY -u CMAKE_CXX_COMPILER_LAUNCHER -u CMAKE_C_COMPILER_LAUNCHER CCACHE_DISABLE=1 \
   SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" TZ=Pacific/Chatham LC_ALL=C LANG=C \
   "$again/tools/deb.sh" --no-test "$@") >"$log" 2>&1 ||
   die "the second build failed: $(tail -n 1 "$log" | sed "s/^error: //") (whole output: ${log#"$ROOT"/})"
