@@ -7,7 +7,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
 
-folder="$1" key="$2"
+folder="$(realpath --canonicalize-missing "$1")" key="$2"  # some of it is written from inside
 # shellcheck source=/dev/null
 suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
 [ -n "$suite" ] || die "this system does not name its release, of which the repository would be"

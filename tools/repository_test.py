@@ -50,7 +50,7 @@ class Repository:
         (work / "gnupg").mkdir(mode=0o700)
         for name in (OWNER, STRANGER):
             self._run("gpg", "--batch", "--passphrase", "", "--quick-generate-key", name, "ed25519", "sign", "1d")
-        self._run(str(ROOT / "tools/deb_repository.sh"), str(self.folder), OWNER)
+        self._run(str(ROOT / "tools/deb_repository.sh"), os.path.relpath(self.folder), OWNER)  # as make has it
         (self.dists,) = (self.folder / "dists").iterdir()
 
     def _run(self, *words: str) -> None:
