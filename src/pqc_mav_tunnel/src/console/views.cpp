@@ -56,7 +56,7 @@ Json view_of(const LinkStatus& status) {
 
 Json view_of(const NamedCounters& counters) {
   Json out = Json::object();
-  for (const auto& [name, value] : counters) out[std::string(name)] = value;
+  project(out, counters);
   return out;
 }
 

@@ -175,4 +175,9 @@ void project(Json& out, const Rows& rows, const Of& of, In where) {
   }
 }
 
+/// The same of counters that have their names with them.
+inline void project(Json& out, const NamedCounters& counters) {
+  for (const auto& [name, value] : counters) out[std::string(name)] = value;
+}
+
 }  // namespace pqcmav

@@ -89,7 +89,7 @@ constexpr std::array kStats{
                             {"state", endpoint.state},
                             {"good", endpoint.good},
                             {"text", endpoint.text()}};
-               for (const auto& [name, value] : endpoint.counters) each[std::string(name)] = value;
+               project(each, endpoint.counters);
                out.push_back(std::move(each));
              }
              return out;

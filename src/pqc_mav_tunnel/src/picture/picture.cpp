@@ -14,10 +14,6 @@ void show(Json& out, const Rows& rows, const Of& of) {
   project(out, rows, of, kInPicture);
 }
 
-void show(Json& out, const NamedCounters& counters) {
-  for (const auto& [name, value] : counters) out[std::string(name)] = value;
-}
-
 Json side_of(const LinkQualityView& link, const LinkReport& report, bool of_peer) {
   Json out;
   show(out, link_rows(), link);
@@ -68,7 +64,7 @@ Json picture_of(const LinkStatus& status) {
 Json picture_of(const LinkStats& stats) {
   Json out;
   show(out, stats_head_rows(), stats);
-  show(out, stats.counters);
+  project(out, stats.counters);
   show(out, stats_rows(), stats);
   if (stats.rates) show(out, rate_rows(), *stats.rates);
   return out;
@@ -83,7 +79,7 @@ Json picture_of(const LinkQualityView& link) {
 Json picture_of(const NamedCounters& totals, const std::optional<RefusedShare>& refused,
                 const std::vector<LinkStats>& stats) {
   Json out;
-  show(out, totals);
+  project(out, totals);
   ServerRest rest{refused.value_or(RefusedShare{}), {}, {}};
   for (const auto& each : stats) {
     rest.drone_ids.push_back(each.drone_id);
