@@ -142,9 +142,11 @@ TEST_F(EngineCompact, AnotherAddressIsFollowed) {
 
 /// Its silence would be noticed after 20 s: what tells the drone is the token.
 TEST_F(EngineCompact, ARestartedGcsIsFoundByItsToken) {
-  begin(kOn, with(kOn, {{"reconnect_after_s", 20.0}}));
+  const TempFolder state;
+  begin(kOn, with(kOn, {{"reconnect_after_s", 20.0}, {"state_dir", state.path()}}));
   tunnel->expect_round_trip("before");
-  std::this_thread::sleep_for(1200ms);  // the token went over, and was acknowledged
+  // The token came in one packet with what is in this file.
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(state / "uav1.gcs.key"); }));
   const auto old = status(*tunnel->drone).session_id;
   tunnel->lose_gcs();
   tunnel->start_gcs_again();
