@@ -62,7 +62,8 @@ class Machine:
         inside = ["ip", "netns", "exec", self.space, "unshare", "--uts", *clock, "sh", "-c"]
         command = [f'hostname {self.name}; exec "$@"', "sh", sys.executable, "-c", PROGRAM, *arguments]
         environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "77"}
-        environment.pop("FASTRTPS_DEFAULT_PROFILES_FILE", None)
+        for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # the latter from Kilted on
+            environment.pop(name, None)
         with log.open("w") as out:
             made = subprocess.Popen([*inside, *command], env=environment, stdout=out, stderr=out, text=True)
         self.running.append(made)
