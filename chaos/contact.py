@@ -57,6 +57,7 @@ class Contact:
     most_lost: int = 0
     drawn: int = 0
     most_drawn: int = 0
+    up_limit_s: float = UP_LIMIT_S
 
 
 def race(seconds: float, seed: int = 1, addresses: int = 1) -> Contact:
@@ -228,7 +229,7 @@ def problems(contacts: Sequence[Contact]) -> list[str]:
     """Return what is not as it must be, in words."""
     found = []
     for each in contacts:
-        if each.up_s is None or each.up_s > UP_LIMIT_S:
+        if each.up_s is None or each.up_s > each.up_limit_s:
             took = "never" if each.up_s is None else f"after {each.up_s:.1f} s"
             found.append(f"{each.attack}: up {took}")
         if each.delivered < LEAST_DELIVERED * each.sent - each.most_lost:

@@ -4,21 +4,24 @@
 He plays the drone as far as he can: the gate, the Retry, the announcement of a signature. What he lacks is the drone's
 signing key. Every other handshake of his goes on to an M3 that he signed himself; the others hold a place of the drone
 until the gcs gives them up, and then he takes that place again. Can he keep the drone out that has just restarted, or
-end the session of one that has not, or its rekeys?
+end the session of one that has not, or its rekeys? If he also listens, he has ClientHellos of the drone with its return
+proof: each of his attempts then begins with one of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import contact
 from children import ChildError
 from ends import DEFAULT_SUITE, DRONE_ID, End
+from overtaking import Relay
 from pair import temporary_keys
 from traffic import application_socket
 
@@ -29,28 +32,30 @@ from pqc_mav_wirespec.attempt import NO_PROGRESS_S, Attempt
 from pqc_mav_wirespec.handshake import Initiator
 from pqc_mav_wirespec.hsframes import TYPE_GCS, TYPE_RETRY, Fragment, HandshakeDatagram
 from pqc_mav_wirespec.keys import load_drone_keys
-from pqc_mav_wirespec.messages import MessageType
+from pqc_mav_wirespec.messages import ClientHello, MessageType
 from pqc_mav_wirespec.suites import find_suite
 
 HANDS = 8  # at each address: more than there are places
 ONE, MANY, OWN = ["127.0.0.60"], [f"127.0.0.{60 + number}" for number in range(6)], [two_ends.HOST]
 _TURN_S, _AGAIN_S, _HELD_S = 0.005, 0.2, NO_PROGRESS_S - 0.2
 COMMAND_S = 0.02
+COPIED = 2
 _GIVE_UP_S = 20.0
 
 
 class Impostor:
     """Plays the drone from several addresses, with its stolen PSK and without its signing key.
 
-    `held`: places taken, `signed`: M3s sent.
+    `copied`: the drone's own M1s, to begin with. `held`: places taken, `signed`: M3s sent.
     """
 
-    def __init__(self, stolen: Path, gcs_port: int, hosts: Sequence[str]) -> None:
+    def __init__(self, stolen: Path, gcs_port: int, hosts: Sequence[str], copied: Sequence[ClientHello] = ()) -> None:
         keys = load_drone_keys(stolen)
         self._suite = find_suite(DEFAULT_SUITE)
         self._psk, self._gcs_public = keys.psk, keys.gcs_publics[self._suite.sig.token]
         self._own = oqs_library.sig_keypair(self._suite.sig)[1]
         self._gcs = (two_ends.HOST, gcs_port)
+        self._copied = itertools.cycle(copied) if copied else None
         self.held = self.signed = 0
         self._hands = [_Hand(host, holds=hand % 2 == 0) for host in hosts for hand in range(HANDS)]
         self._over = threading.Event()
@@ -76,9 +81,10 @@ class Impostor:
         if now < hand.rests_until:
             return
         hand.rests_until = now + _AGAIN_S
-        hand.attempt = Attempt(
-            Initiator(self._suite, DRONE_ID, self._psk, self._gcs_public, sign_secret=self._own), self._psk, now
-        )
+        initiator = Initiator(self._suite, DRONE_ID, self._psk, self._gcs_public, sign_secret=self._own)
+        if self._copied is not None:
+            initiator.hello = next(self._copied)
+        hand.attempt = Attempt(initiator, self._psk, now)
         self._speak(hand, now)
 
     def _hear(self, hand: _Hand, datagram: bytes, now: float) -> None:
@@ -119,9 +125,12 @@ class _Hand:
 
 
 class Scene:
-    """A gcs, a drone that signs, what the thief stole of it, and the applications at both ends."""
+    """A gcs, a drone that signs, what the thief stole of it, and the applications at both ends.
 
-    def __init__(self, stack: ExitStack, *, proof: bool) -> None:
+    `through` makes a relay of the gcs' port and the PSK; the thief may listen at it.
+    """
+
+    def __init__(self, stack: ExitStack, *, proof: bool, through: Callable[[int, bytes], Relay] | None = None) -> None:
         self._stack = stack
         folder = stack.enter_context(temporary_keys(drone_signatures=True))
         self._stolen = Path(folder) / "stolen"
@@ -131,7 +140,12 @@ class Scene:
         stack.callback(self.gcs.close)
         self.ports = self.gcs.child.ask("ports")
         kept = {"state_dir": f"{folder}/state"} if proof else {}
-        self.drone = End(two_ends.drone_config(folder, DRONE_ID, self.ports["data"], **kept))
+        to = self.ports["data"]
+        if through is not None:
+            self.relay = through(to, load_drone_keys(self._stolen).psk)
+            stack.callback(self.relay.close)
+            to = self.relay.port
+        self.drone = End(two_ends.drone_config(folder, DRONE_ID, to, **kept))
         stack.callback(self.drone.close)
         if not wait_until(lambda: self.is_up() and bool(self.gcs.status()["drone_signed"]), _GIVE_UP_S):
             raise ChildError("no session before the thief came")
@@ -143,9 +157,30 @@ class Scene:
         ends = (self.drone.status(), self.gcs.status())
         return all(each["state"] == "UP" and each["session_id"] == ends[0]["session_id"] for each in ends)
 
-    def admit_thief(self, hosts: Sequence[str]) -> Impostor:
+    def starts(self) -> float:
+        """How long the drone takes, which is down, to its session; _GIVE_UP_S and more: it got none."""
+        begin = time.monotonic()
+        self.drone.start()
+        wait_until(self.is_up, _GIVE_UP_S)
+        return time.monotonic() - begin
+
+    def listen(self, starts: int) -> list[ClientHello]:
+        """What the drone begins with, each time that it starts with its proof."""
+        heard = []
+        for _ in range(starts):
+            self.drone.kill()
+            self.relay.handshake.clear()
+            self.starts()
+            hello = HandshakeDatagram.parse(self.relay.handshake[0]).hello
+            assert hello is not None
+            heard.append(ClientHello.parse(hello.data))
+        if not all(each.return_proof for each in heard):
+            raise ChildError("the drone showed no return proof")
+        return heard
+
+    def admit_thief(self, hosts: Sequence[str], copied: Sequence[ClientHello] = ()) -> Impostor:
         """He has come when he has places, and was refused."""
-        thief = Impostor(self._stolen, self.ports["data"], hosts)
+        thief = Impostor(self._stolen, self.ports["data"], hosts, copied)
         self._stack.callback(thief.close)
         if not wait_until(lambda: thief.held >= 2 and thief.signed >= 1, _GIVE_UP_S):
             raise ChildError("the thief got no place")
@@ -159,10 +194,23 @@ def competing(hosts: Sequence[str], *, proof: bool) -> contact.Contact:
         scene = Scene(stack, proof=proof)
         scene.drone.kill()
         scene.admit_thief(hosts)
-        begin = time.monotonic()
-        scene.drone.start()
-        is_up = wait_until(scene.is_up, _GIVE_UP_S)
-        return contact.Contact(attack, time.monotonic() - begin if is_up else None)
+        return _connects(attack, scene)
+
+
+def copying(hosts: Sequence[str] = MANY) -> contact.Contact:
+    """The same, where the drone has its proof, and the thief ClientHellos with it that he heard."""
+    attack = f"the PSK and {COPIED} copied return proofs, from {_words(hosts)}, while the drone restarts with its own"
+    with ExitStack() as stack:
+        scene = Scene(stack, proof=True, through=lambda port, _: Relay(port))
+        copied = scene.listen(COPIED)
+        scene.drone.kill()
+        scene.admit_thief(hosts, copied)
+        return _connects(attack, scene)
+
+
+def _connects(attack: str, scene: Scene) -> contact.Contact:
+    seconds = scene.starts()
+    return contact.Contact(attack, seconds if seconds < _GIVE_UP_S else None)
 
 
 def beside(seconds: float, hosts: Sequence[str] = MANY) -> contact.Contact:
@@ -203,5 +251,6 @@ def measure(runs: int) -> list[contact.Contact]:
     """All of them, `runs` times."""
     found = []
     for _ in range(runs):
-        found += [competing(ONE, proof=False), competing(MANY, proof=True), competing(OWN, proof=True), beside(10.0)]
+        found += [competing(ONE, proof=False), competing(MANY, proof=True), competing(OWN, proof=True), copying()]
+        found.append(beside(10.0))
     return found

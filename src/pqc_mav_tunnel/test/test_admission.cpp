@@ -286,6 +286,26 @@ AttemptId attempt(int i) {
   return out;
 }
 
+TEST(Admission, AProofIsGoodForTheAttemptThatShowedItFirst) {
+  Admission admission({});
+  const auto mac = [](int i) {
+    ByteArray<16> out{};
+    store_be(out.data(), static_cast<std::uint32_t>(i));
+    return out;
+  };
+  EXPECT_FALSE(admission.is_copied("uav1", mac(0), attempt(1)));
+  for (int i = 0; i < 256; ++i) admission.used_proof("uav1", mac(i), attempt(i));
+  EXPECT_FALSE(admission.is_copied("uav1", mac(7), attempt(7))) << "the same M1 comes several times";
+  EXPECT_TRUE(admission.is_copied("uav1", mac(7), attempt(8)));
+  EXPECT_TRUE(admission.is_copied("uav1", mac(0), attempt(256)));
+  EXPECT_FALSE(admission.is_copied("uav1", mac(256), attempt(7)));
+  EXPECT_FALSE(admission.is_copied("uav2", mac(7), attempt(8)));
+  admission.used_proof("uav1", mac(256), attempt(256));
+  EXPECT_FALSE(admission.is_copied("uav1", mac(0), attempt(256))) << "of each drone the last 256";
+  admission.forget("uav1");
+  EXPECT_FALSE(admission.is_copied("uav1", mac(7), attempt(8)));
+}
+
 TEST(Admission, TheLast256EndedAttemptsOfEachDroneAreKnown) {
   Admission admission({});
   for (int i = 0; i < 256; ++i) admission.ended("uav1", attempt(i));

@@ -135,6 +135,7 @@ class Station:
         self._records: dict[tuple[str, bytes], _Record] = {}
         self._inside: dict[str, _Record] = {}
         self._ended: dict[str, deque[bytes]] = defaultdict(lambda: deque(maxlen=ENDED_KEPT))
+        self._proofs: dict[str, deque[tuple[bytes, bytes]]] = defaultdict(lambda: deque(maxlen=ENDED_KEPT))
         self._buckets: dict[tuple[str, bool, bool], _Bucket] = defaultdict(_Bucket)
         self._second = _Second()
         self._begun = 0
@@ -192,6 +193,8 @@ class Station:
             return "hs_replay"
         self._second.at(now).gates += 1
         proof = check_return_proof(self._restart_key, hello, source[0], self.serial)
+        if any(hello.return_proof == used and parsed.attempt != by for used, by in self._proofs[drone_id]):
+            proof = ProofVerdict()
         bucket = self._buckets[drone_id, proof.good and cookie_good, cookie_good]
         if not cookie_good and (self._wants_cookie(drone_id, hello, proof.good) or not bucket.holds(now)):
             self._retry(keys, parsed.attempt, m1, source, now)
@@ -268,6 +271,8 @@ class Station:
         record = _Record(drone_id, parsed.attempt, keys, transport, refusal, now, self._begun, proof.good)
         self._records[drone_id, parsed.attempt] = record
         record.m1 = m1
+        if proof.good:
+            self._proofs[drone_id].append((hello.return_proof, parsed.attempt))
         record.addresses.append(source)
         if cookie_good:
             transport.answered_by(0)

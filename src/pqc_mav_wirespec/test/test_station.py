@@ -120,6 +120,21 @@ def test_recordings_with_proofs_hold_no_place_against_who_answers():
     assert seconds < 0.4
 
 
+def test_a_proof_speaks_for_the_attempt_that_showed_it_first():
+    station = make_station(DEFAULT, serial=50_000)
+    first = returning(station)
+    datagram = first.poll(0.0)[0]
+    assert station.on_datagram(datagram, DRONE, 0.0) == "hs_taken"
+    station = make_station(DEFAULT, serial=50_000)
+    connect(station=station, attempt=first)
+    assert all(record.proven for record in station._records.values())
+    name = bytes(8)
+    m1 = HandshakeDatagram.parse(datagram).hello.pack()
+    copy = seal_datagram(FragmentKeys.derive(PSK, name), is_drone=True, attempt=name, packet=0, frames=m1)
+    assert station.on_datagram(copy, FORGED, 40.0) == "hs_taken"
+    assert not station._records[DRONE_ID, name].proven
+
+
 def test_one_copy_answered_with_retry_and_another_with_m2():
     """What comes of M1's copies does not matter: the transcript has no cookie in it."""
     station = make_station()

@@ -14,7 +14,7 @@ constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
 constexpr std::size_t kPerDrone = 4, kPerProvenDrone = 6, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
 constexpr double kSourcesAtOnce = static_cast<double>(kPerDrone) / kPerDroneAndSource;
-constexpr std::size_t kEndedKept = 256;
+constexpr std::size_t kEndedKept = 256, kProofsKept = 256;
 
 }  // namespace
 
@@ -131,6 +131,20 @@ void Admission::ended(const std::string& drone, const AttemptId& attempt) {
 bool Admission::has_ended(const std::string& drone, const AttemptId& attempt) const {
   const auto it = ended_.find(drone);
   return it != ended_.end() && std::find(it->second.begin(), it->second.end(), attempt) != it->second.end();
+}
+
+void Admission::used_proof(const std::string& drone, ByteView mac, const AttemptId& attempt) {
+  auto& kept = proofs_[drone];
+  auto& added = kept.emplace_back(UsedProof{{}, attempt});
+  std::copy_n(mac.begin(), std::min(mac.size(), added.mac.size()), added.mac.begin());
+  if (kept.size() > kProofsKept) kept.erase(kept.begin());
+}
+
+bool Admission::is_copied(const std::string& drone, ByteView mac, const AttemptId& attempt) const {
+  const auto it = proofs_.find(drone);
+  return it != proofs_.end() && std::ranges::any_of(it->second, [&](const auto& each) {
+           return each.attempt != attempt && std::ranges::equal(each.mac, mac);
+         });
 }
 
 bool costly(const Suite& suite, std::uint64_t sign_ns) noexcept {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "constants.hpp"
 #include "handshake/handshake_datagram.hpp"
 #include "handshake/rate_limiter.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
@@ -70,7 +71,10 @@ class Admission {
 
   void set_drones(std::size_t count) noexcept { limits_.drones = count; }
   /// A drone was removed: nothing is kept of it.
-  void forget(const std::string& drone) { ended_.erase(drone); }
+  void forget(const std::string& drone) {
+    ended_.erase(drone);
+    proofs_.erase(drone);
+  }
   /// A datagram of handshakes came, or a gate verified: what load is judged by.
   void on_datagram(std::uint64_t now) noexcept;
   void on_gate(std::uint64_t now) noexcept;
@@ -87,7 +91,16 @@ class Admission {
   void ended(const std::string& drone, const AttemptId& attempt);
   [[nodiscard]] bool has_ended(const std::string& drone, const AttemptId& attempt) const;
 
+  /// A good return proof, by its MAC, came with M1 of an attempt that began.
+  void used_proof(const std::string& drone, ByteView mac, const AttemptId& attempt);
+  /// Did it come with another attempt? An M1 is made for one; who has the PSK can put a recorded one into his own.
+  [[nodiscard]] bool is_copied(const std::string& drone, ByteView mac, const AttemptId& attempt) const;
+
  private:
+  struct UsedProof {
+    ByteArray<kReturnProofSize - kReturnProofPrefix> mac;
+    AttemptId attempt;
+  };
   /// How often something happened in the last second, in steps of a tenth.
   class Rate {
    public:
@@ -106,7 +119,8 @@ class Admission {
   AdmissionLimits limits_;
   RateLimiter unanswered_, unproven_, unproven_of_source_, proven_;
   Rate datagrams_, gates_;
-  std::map<std::string, std::vector<AttemptId>> ended_;  // of each drone the newest
+  std::map<std::string, std::vector<AttemptId>> ended_;   // of each drone the newest
+  std::map<std::string, std::vector<UsedProof>> proofs_;  // the same
 };
 
 /// Is answering this suite so much work or so many bytes that an address should be proven first? `sign_ns` is what a

@@ -116,7 +116,8 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
   const auto ip = source.ip16();
   AttemptFacts facts{drone, source.network_text(), false, false, false};
   bool at_home = false;
-  if (!hello->return_proof.empty()) {
+  const auto proof_mac = hello->return_proof.subspan(hello->return_proof.empty() ? 0 : kReturnProofPrefix);
+  if (!hello->return_proof.empty() && !admission_.is_copied(drone, proof_mac, name)) {
     const auto mac_at = m1->size() - kHashSize - (kReturnProofSize - kReturnProofPrefix);
     const auto proof = restart_.check(hello->return_proof, drone, ip, m1->first(mac_at), host_.serial());
     facts.proven = proof != RestartKey::Proof::bad;
@@ -138,6 +139,7 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
                     full.value_or(static_cast<std::uint16_t>(kBusyRetry.count()))};
     return out;
   }
+  if (facts.proven) admission_.used_proof(drone, proof_mac, name);
   auto attempt = std::make_unique<HandshakeAttempt>(
       next_id, Transport(gcs_transport_options(name, hello->max_datagram), keys.clone()));
   attempt->name = name;
