@@ -2,8 +2,8 @@
 """`chaos/run strangers`: does a drone get its session among strangers, and its commands past an overtaker? (needs root)
 
 A stranger without keys sends false and copied ClientHellos from 256 networks, or from behind the drone's own address.
-What an overtaker on the path, a forged source and a thief of the drone's PSK gain is in overtaking.py, contact.py and
-impostor.py, on the same page.
+What an overtaker on the path, a forged source and a thief of the drone's PSK gain is in overtaking.py, contact.py,
+impostor.py and spoiling.py, on the same page.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import contact
 import impostor
 import overtaking
 import pqc_mav_tunnel
+import spoiling
 import tables
 from children import Child
 from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, End, Starter, drone_config, gcs_config
@@ -78,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         print("  ".join(str(cell) for cell in cells(crowds[-1])), flush=True)
     races = overtaking.measure(options.seed)
     reflected = overtaking.reflect(options.runs)
-    contacts = contact.measure(max(options.runs // 4, 1), options.seed) + impostor.measure(max(options.runs // 4, 1))
+    few = max(options.runs // 4, 1)
+    contacts = contact.measure(few, options.seed) + impostor.measure(few) + spoiling.measure(few)
     text = page(crowds, races, reflected, contacts, machine)
     found = problems(crowds, races, reflected) + contact.problems(contacts)
     whole: dict[str, Any] = {"machine": machine, "connects": [asdict(each) for each in crowds]}
