@@ -117,10 +117,13 @@ inline constexpr std::size_t kRestartTokenSize = 16;
 
 // Section 11: shaping.
 inline constexpr std::size_t kShapeCommands = 64, kShapeTransfers = 64, kShapeStreams = 64, kShapeRest = 16;
-inline constexpr std::size_t kShapeRekey = 16;      // a rekey's own window is smaller where the link is thin
-inline constexpr unsigned kShapeTurns = 10;         // one of so many of the streams' turns is the rest's
-inline constexpr milliseconds kShapeWaitMost{250};  // for what a stream brings more news than another
-inline constexpr unsigned kShapeUsedPercent = 95;   // of the rate
+// A list of parameters comes at once and asks for no answers: ArduPilot has 1,313 of them, PX4 884.
+inline constexpr std::size_t kShapeParameters = 2'048, kShapeParameterBytes = 128;
+inline constexpr unsigned kShapeParameterTurns = 4;  // one of so many turns is the others' while parameters wait
+inline constexpr std::size_t kShapeRekey = 16;       // a rekey's own window is smaller where the link is thin
+inline constexpr unsigned kShapeTurns = 10;          // one of so many of the streams' turns is the rest's
+inline constexpr milliseconds kShapeWaitMost{250};   // for what a stream brings more news than another
+inline constexpr unsigned kShapeUsedPercent = 98;    // of the rate
 inline constexpr std::uint64_t kShapePauseMs =
     20;  // so much of the rate goes at once after a pause, for timers are late
 // A bundle is filled on credit: it may take so much of the rate, and so many bytes on the air where that is less.

@@ -32,6 +32,7 @@ TEST(MessageClass, IsTheTable) {
     if (in(kControls, id)) expected = {ShapeClass::command, true, false};
     if (in(kTransfers, id)) expected = {ShapeClass::transfer, false, false};
     if (in(kCorrectionIds, id)) expected = {ShapeClass::transfer, false, true};
+    if (id == 22) expected.parameters = true;
     if (in(kStreams, id)) expected = {ShapeClass::stream, true, false};
     ASSERT_EQ(classes.of(id), expected) << id;
   }
@@ -71,6 +72,10 @@ TEST(MessageClass, OfADatagramIsTheBestInIt) {
   EXPECT_EQ(of(mavlink2(76, 33, {3, 4, 0, 5}, true)), (DatagramClass{ShapeClass::command, {}, false, 0x030405u}));
   EXPECT_EQ(of(together({mavlink2(0), mavlink2(1, 31, {1, 1, 0, 2}, true)})).signer, 0x010102u);
   EXPECT_EQ(of(mavlink2(233)), (DatagramClass{ShapeClass::transfer, {}, true}));
+  EXPECT_EQ(of(together({mavlink2(22), mavlink1(22)})), (DatagramClass{ShapeClass::transfer, {}, false, {}, true}));
+  EXPECT_FALSE(of(together({mavlink2(22), mavlink2(39)})).parameters);
+  EXPECT_FALSE(of(together({mavlink2(22), mavlink2(0)})).parameters);
+  EXPECT_FALSE(MessageClasses({{22, ShapeClass::command}}).of(22).parameters);
   EXPECT_EQ(of(together({mavlink2(233), mavlink2(233)})).corrections, true);
   EXPECT_EQ(of(together({mavlink2(233), mavlink2(22)})).corrections, false) << "a parameter does not grow old";
 }

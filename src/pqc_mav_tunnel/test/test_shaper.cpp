@@ -61,7 +61,7 @@ TEST(Shaper, TheImportantLeavesFirst) {
   const std::vector<Bytes> queued = {Bytes(40, 9), mavlink2(110), mavlink2(30), mavlink2(33),
                                      mavlink2(22), mavlink2(39),  mavlink2(76), mavlink2(0)};
   for (const auto& each : queued) shaper.take(each, now);
-  EXPECT_EQ(run_dry(shaper, now), (std::vector<Bytes>{queued[6], queued[7], queued[4], queued[5], queued[2], queued[3],
+  EXPECT_EQ(run_dry(shaper, now), (std::vector<Bytes>{queued[6], queued[7], queued[5], queued[4], queued[2], queued[3],
                                                       queued[0], queued[1]}));
 }
 
@@ -82,8 +82,7 @@ TEST(Shaper, ARekeyComesAfterCommandsWithAQuarter) {
     }
   }
   EXPECT_EQ(commands, 400u);
-  // It is asked every millisecond, which loses some of the rate.
-  EXPECT_NEAR(static_cast<double>(all), 40 * 64'000 * 0.95 / 8, 8'000);
+  EXPECT_NEAR(static_cast<double>(all), 40 * 64'000 * 0.98 / 8, 4'000);
   EXPECT_NEAR(static_cast<double>(rekey) / static_cast<double>(all), 0.25, 0.02);
 }
 
@@ -92,7 +91,7 @@ TEST(Shaper, ARekeyAloneHasTheLink) {
   auto now = kS;
   for (int part = 0; part < 10; ++part) shaper.take_rekey(Bytes(1'134, 1), now);
   EXPECT_EQ(run_dry(shaper, now).size(), 10u);
-  EXPECT_NEAR(static_cast<double>(now - kS), 9 * 1'200 * 8 / (64'000 * 0.95) * 1e9, 5e7);
+  EXPECT_NEAR(static_cast<double>(now - kS), 9 * 1'200 * 8 / (64'000 * 0.98) * 1e9, 5e7);
 }
 
 TEST(Shaper, TheNewestValueTakesTheQueuedOnesPlace) {
@@ -162,7 +161,7 @@ TEST(Shaper, SeveralMessagesAreNeverReplaced) {
 
 TEST(Shaper, WhatJoinsABundleGoesOnCredit) {
   auto shaper = make(64);
-  EXPECT_EQ(shaper.bundle_most(), 304u) << "40 ms of 95 %";
+  EXPECT_EQ(shaper.bundle_most(), 313u) << "40 ms of 98 %";
   auto now = kS;
   empty_bucket(shaper, now);
   for (std::uint8_t i = 0; i < 4; ++i) shaper.take(mavlink2(22, 28, {1, 1, i}), now);  // 40 bytes each
@@ -179,7 +178,7 @@ TEST(Shaper, WhatJoinsABundleGoesOnCredit) {
   EXPECT_FALSE(shaper.next(now, {kAir.data, kAir.control, 40})) << "its length has no room";
   // The fourth waits until the rate has paid for the two that joined, the lengths, and itself.
   const auto owed = 2 * 40 + 3 + 40 + kAir.data;
-  EXPECT_NEAR(static_cast<double>(shaper.due(now, kAir) - now), static_cast<double>(owed) * 8 / 60'800 * 1e9, 1e3);
+  EXPECT_NEAR(static_cast<double>(shaper.due(now, kAir) - now), static_cast<double>(owed) * 8 / 62'720 * 1e9, 1e3);
   EXPECT_EQ(make(8).bundle_most(), kShapeBundleLeast);
 }
 
@@ -191,7 +190,7 @@ TEST(Shaper, ARekeyJoinsNoBundle) {
 }
 
 TEST(Shaper, FullQueuesLoseTheirOldest) {
-  const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {22, kShapeTransfers}, {110, kShapeRest}};
+  const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {39, kShapeTransfers}, {110, kShapeRest}};
   for (const auto& [id, most] : places) {
     auto shaper = make(64);
     auto now = kS;
@@ -221,6 +220,86 @@ TEST(Shaper, TheRestHasATenthOfTheTurns) {
     while (const auto leaving = shaper.next(at, kAir)) ++(leaving->shape_class == ShapeClass::rest ? rest : streams);
   }
   EXPECT_NEAR(static_cast<double>(rest) / static_cast<double>(rest + streams), 0.1, 0.01);
+}
+
+/// ArduCopter's whole list, faster than the link takes it: as it sends it without an answer, 20 to a turn of 20 ms.
+TEST(Shaper, AListOfParametersIsLostNowhereAndHoldsUpNobody) {
+  constexpr std::uint32_t kList = 1'313;
+  constexpr std::uint8_t kStreams = 10;
+  auto shaper = make(64);
+  std::uint32_t given = 0, heard = 0;
+  std::uint64_t commands = 0, slowest_command = 0, at = kS;
+  std::map<std::uint8_t, std::uint64_t> newest, longest;
+  for (; at < 60 * kS && heard < kList; at += kMs) {
+    if (at % (20 * kMs) == 0) {
+      for (int i = 0; i < 20 && given < kList; ++i) {
+        auto out = mavlink2(22, 25);
+        store_be(out.data() + 12, ++given);
+        shaper.take(out, at);
+      }
+      for (std::uint8_t system = 1; system <= kStreams; ++system) shaper.take(mavlink2(30, 28, {system, 1}), at);
+    }
+    if (at % (500 * kMs) == 0) shaper.take(mavlink2(77, 10), at), ++commands;
+    while (const auto leaving = shaper.next(at, kAir)) {
+      const auto bytes = payload(*leaving);
+      if (leaving->shape_class == ShapeClass::transfer) {
+        ASSERT_EQ(load_be<std::uint32_t>(bytes.data() + 12), ++heard) << "in order, each of them";
+      } else if (leaving->shape_class == ShapeClass::stream) {
+        auto& last = newest[bytes[5]];
+        longest[bytes[5]] = std::max(longest[bytes[5]], last == 0 ? 0 : at - last);
+        last = at;
+      }
+    }
+    slowest_command = std::max<std::uint64_t>(slowest_command, of(shaper.counts(at), ShapeClass::command).oldest_ms);
+  }
+  EXPECT_EQ(heard, kList);
+  const auto counts = shaper.counts(at);
+  EXPECT_EQ(of(counts, ShapeClass::transfer).dropped, 0u);
+  EXPECT_EQ(of(counts, ShapeClass::command).dropped, 0u);
+  EXPECT_LT(slowest_command, 50u);
+  EXPECT_EQ(newest.size(), kStreams);
+  // Three of four turns of some 13 ms are the parameters', so ten streams have theirs in half a second.
+  for (const auto& [system, gap] : longest) EXPECT_LT(gap, 800 * kMs) << int{system};
+  const auto bytes = static_cast<double>(kList * (25 + 12 + kAir.data));
+  EXPECT_LT(static_cast<double>(at - kS) / 1e9, bytes / (64'000 / 8 * 0.98) * 4 / 3 * 1.1) << "three of four turns";
+}
+
+TEST(Shaper, SignedParametersHoldUpNoCommandOfTheirSigner) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  for (int i = 0; i < 1'000; ++i) shaper.take(mavlink2(22, 25, {1, 1, 0, 1}, true), now);
+  shaper.take(mavlink2(0, 9, {1, 1, 7, 1}, true), now);
+  const auto left = run_dry(shaper, now);
+  EXPECT_EQ(left.size(), kShapeTransfers + 1);
+  EXPECT_LT(now - kS, 2 * kS);
+}
+
+/// A link that carries its rate and nothing more, behind timers as late as a loaded machine's.
+TEST(Shaper, FillsAFullLinkAlthoughTimersAreLate) {
+  constexpr double kRate = 64'000;
+  std::mt19937_64 random(7);
+  for (const std::size_t size : {20u, 60u, 250u}) {
+    for (const std::uint64_t late : {std::uint64_t{0}, kMs, 5 * kMs, 15 * kMs}) {
+      auto shaper = make(64);
+      auto now = kS, next_value = kS;
+      double carried = 0, standing = 0, most_standing = 0;  // bytes
+      auto drained = now;
+      while (now < 61 * kS) {
+        for (; next_value <= now; next_value += 10 * kMs)
+          for (std::uint8_t system = 1; system <= 20; ++system) shaper.take(mavlink2(30, size, {system, 1}), now);
+        const auto due = std::min(shaper.due(now, kAir), next_value);
+        now = std::max(now, due) + (late == 0 ? 0 : random() % late);
+        const auto gone = std::min(standing, static_cast<double>(now - drained) / 1e9 * kRate / 8);
+        drained = now, carried += gone, standing -= gone;
+        while (const auto leaving = shaper.next(now, kAir))
+          standing += static_cast<double>(leaving->packet.size() + Shaper::kUdpIp);
+        most_standing = std::max(most_standing, standing);
+      }
+      EXPECT_GT(carried / (60 * kRate / 8), 0.95) << size << " bytes, timers " << late / kMs << " ms late";
+      EXPECT_LT(most_standing / (kRate / 8), 0.06 + 2 * static_cast<double>(size + 78) / (kRate / 8));
+    }
+  }
 }
 
 /// MAVLink's own check of signatures: of each signer (system, component, link) a time stamp must be newer than the last.
@@ -268,12 +347,12 @@ TEST(Shaper, OldCorrectionsGo) {
   auto now = kS;
   empty_bucket(shaper, now);
   shaper.take(mavlink2(233, 180), now);
-  shaper.take(mavlink2(22), now);
+  shaper.take(mavlink2(39), now);
   now += 1'100 * kMs;
   shaper.take(mavlink2(123, 100, {1, 1, 77}), now);
   const auto left = run_dry(shaper, now);
   ASSERT_EQ(left.size(), 2u);
-  EXPECT_EQ(left[0], mavlink2(22));
+  EXPECT_EQ(left[0], mavlink2(39));
   EXPECT_EQ(left[1][4], 77);
   EXPECT_EQ(of(shaper.counts(now), ShapeClass::transfer).dropped, 1u);
 }
@@ -319,7 +398,7 @@ TEST(Shaper, AfterAPauseLittleLeavesAtOnce) {
   std::size_t bytes = 0;
   while (const auto leaving = shaper.next(now, kAir)) bytes += leaving->packet.size() + Shaper::kUdpIp;
   EXPECT_GE(bytes, 106u);
-  EXPECT_LE(bytes, 64'000 / 8 * 0.95 * 0.02);
+  EXPECT_LE(bytes, 64'000 / 8 * 0.98 * 0.02);
 }
 
 TEST(Shaper, SaysHowLongTheOldestWaits) {
@@ -358,7 +437,7 @@ TEST(Shaper, KeepsItsGuaranteesUnderAnyOverload) {
     for (std::uint64_t at = kS; at < kS + length; at += kMs) {
       while (offered < important * static_cast<double>(at - kS) / 1e9) {
         const auto size = 20 + random() % 80;
-        const std::array<std::uint32_t, 4> ids = {76, 77, 22, 39};
+        const std::array<std::uint32_t, 4> ids = {76, 77, 23, 39};
         shaper.take(message(ids[random() % 4], size, 1), at);
         offered += static_cast<double>(size + 12 + kOverhead + Shaper::kUdpIp);
       }
@@ -385,7 +464,7 @@ TEST(Shaper, KeepsItsGuaranteesUnderAnyOverload) {
       EXPECT_EQ(of(counts, shape_class).dropped, 0u);
       EXPECT_LT(of(counts, shape_class).oldest_ms, 1'000u);
     }
-    const auto capacity = 0.95 * kbit * 1'000 / 8 * static_cast<double>(length) / 1e9;
+    const auto capacity = 0.98 * kbit * 1'000 / 8 * static_cast<double>(length) / 1e9;
     EXPECT_LE(static_cast<double>(sent), capacity + TokenBucket::kDepthBytes);
     EXPECT_GE(static_cast<double>(sent), capacity - 2'000.0);
     // What is left of the rate carries the streams: each has its turn, and a tenth of them is the rest's.

@@ -14,6 +14,7 @@ constexpr Treatment kCommand{ShapeClass::command, false, false};
 constexpr Treatment kControl{ShapeClass::command, true, false};  // sticks and set-points: only the newest counts
 constexpr Treatment kTransfer{ShapeClass::transfer, false, false};
 constexpr Treatment kCorrections{ShapeClass::transfer, false, true};
+constexpr Treatment kParameters{ShapeClass::transfer, false, false, true};
 constexpr Treatment kStream{ShapeClass::stream, true, false};
 
 struct IdRange {
@@ -34,7 +35,9 @@ constexpr IdRange kRanges[] = {
     {111, 111, kCommand},       // TIMESYNC
     {247, 247, kCommand},       // COLLISION
     {253, 253, kCommand},       // STATUSTEXT
-    {20, 23, kTransfer},        // parameters
+    {20, 21, kTransfer},        // parameters asked for
+    {22, 22, kParameters},      // PARAM_VALUE
+    {23, 23, kTransfer},        // PARAM_SET
     {37, 47, kTransfer},        // missions
     {51, 51, kTransfer},        // MISSION_REQUEST_INT
     {66, 66, kTransfer},        // REQUEST_DATA_STREAM
@@ -82,6 +85,7 @@ MessageClasses::MessageClasses(const std::vector<Override>& overrides) {
     auto treatment = of(id);
     const bool control = treatment == kControl;
     treatment.shape_class = given;
+    treatment.parameters = treatment.parameters && given == ShapeClass::transfer;
     treatment.newest = given == ShapeClass::stream || (given == ShapeClass::command && control);
     const auto at = std::lower_bound(table_.begin(), table_.end(), id, kById);
     if (at != table_.end() && at->first == id)
@@ -99,10 +103,11 @@ Treatment MessageClasses::of(std::uint32_t id) const noexcept {
 DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcept {
   DatagramClass out;
   std::size_t messages = 0;
-  bool corrections = true;
+  bool corrections = true, parameters = true;
   const bool readable = walk_mavlink(datagram, [&](const MavlinkHeader& header) {
     const auto treatment = classes.of(header.id);
     corrections = corrections && treatment.corrections;
+    parameters = parameters && treatment.parameters;
     out.shape_class = std::min(out.shape_class, treatment.shape_class);
     out.stream.reset();
     if (header.has_signature && !out.signer)
@@ -112,6 +117,7 @@ DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcep
   });
   if (!readable) return {};
   out.corrections = corrections && out.shape_class == ShapeClass::transfer;
+  out.parameters = parameters;
   return out;
 }
 

@@ -19,6 +19,7 @@ struct Treatment {
   ShapeClass shape_class = ShapeClass::rest;
   bool newest = false;       // a newer value takes the place of a queued one of the same system and component
   bool corrections = false;  // of a satellite receiver: worthless when old
+  bool parameters = false;   // values that come by the thousand, without being asked for one by one
   bool operator==(const Treatment&) const = default;
 };
 
@@ -40,6 +41,7 @@ struct DatagramClass {
       std::nullopt;  // a single message of which only the newest counts: its id, system, component
   bool corrections = false;
   std::optional<std::uint32_t> signer = std::nullopt;  // of the first signed message: its system, component, link
+  bool parameters = false;                             // and nothing else
   bool operator==(const DatagramClass&) const = default;
 };
 

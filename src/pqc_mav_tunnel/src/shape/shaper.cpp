@@ -11,8 +11,6 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::array<std::size_t, kShapeClasses> kPlaces = {kShapeCommands, kShapeTransfers, kShapeStreams, kShapeRest,
-                                                            kShapeRekey};
 constexpr std::size_t kAllPlaces = kShapeCommands + kShapeTransfers + kShapeStreams + kShapeRest + kShapeRekey;
 constexpr std::uint64_t kBitsPerKbit = 1000;
 
@@ -20,9 +18,14 @@ constexpr std::uint64_t kBitsPerKbit = 1000;
 
 Shaper::Shaper(std::size_t headroom, std::size_t capacity, std::size_t tailroom, MessageClasses classes)
     : pool_(kAllPlaces, headroom, capacity, tailroom),
+      parameter_pool_(kShapeParameters, headroom, kShapeParameterBytes, tailroom),
       classes_(std::move(classes)),
-      queues_{ClassQueue(kPlaces[0]), ClassQueue(kPlaces[1]), ClassQueue(kPlaces[2]), ClassQueue(kPlaces[3]),
-              ClassQueue(kPlaces[4])} {}
+      queues_{ClassQueue(kShapeCommands), ClassQueue(kShapeTransfers), ClassQueue(kShapeStreams),
+              ClassQueue(kShapeRest),     ClassQueue(kShapeRekey),     ClassQueue(kShapeParameters)} {}
+
+ShapeClass Shaper::class_of(Line line) noexcept {
+  return line == Line::parameters ? ShapeClass::transfer : static_cast<ShapeClass>(line);
+}
 
 void Shaper::set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept {
   kbit_ = kbit;
@@ -34,7 +37,7 @@ void Shaper::set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept {
   bundle_most_ = std::max<std::size_t>(used * kShapeBundleMs / 8 / 1000, kShapeBundleLeast);
 }
 
-ClassQueue& Shaper::queue(ShapeClass shape_class) noexcept { return queues_[static_cast<std::size_t>(shape_class)]; }
+ClassQueue& Shaper::queue(Line line) noexcept { return queues_[static_cast<std::size_t>(line)]; }
 
 void Shaper::take(ByteView datagram, std::uint64_t now) noexcept {
   enqueue(datagram, classify(datagram, classes_), now);
@@ -45,71 +48,75 @@ void Shaper::take_rekey(ByteView controls, std::uint64_t now) noexcept {
 }
 
 void Shaper::charge(std::size_t bytes) noexcept {
-  auto& count = counts_[static_cast<std::size_t>(ShapeClass::command)];
-  ++count.taken;
-  ++count.sent;
+  auto& commands = count(Line::command);
+  ++commands.taken;
+  ++commands.sent;
   rate_.spend(bytes + kUdpIp);
 }
 
 void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept {
-  auto& count = counts_[static_cast<std::size_t>(as.shape_class)];
-  ++count.taken;
-  if (bytes.size() > pool_.capacity()) {
-    ++count.dropped;
+  // Signed ones would hold up the commands of their signer, as all that leaves in its order.
+  const bool by_the_thousand = as.parameters && !as.signer && bytes.size() <= kShapeParameterBytes;
+  const auto line = by_the_thousand ? Line::parameters : static_cast<Line>(as.shape_class);
+  auto& counted = count(line);
+  ++counted.taken;
+  if (bytes.size() > pool(line).capacity()) {
+    ++counted.dropped;
     return;
   }
-  auto& queued = queue(as.shape_class);
+  auto& queued = queue(line);
   ClassQueue::Waiting packet{0, bytes.size(), as.stream, now, as.corrections};
   packet.signer = as.signer;
   packet.order = ++order_;
   if (auto* older = as.stream ? queued.find(*as.stream) : nullptr) {
-    ++count.replaced;
+    ++counted.replaced;
     older->size = packet.size;
     older->taken = now;
     older->signer = packet.signer;
     older->order = packet.order;
     packet.place = older->place;
   } else {
-    if (queued.full()) drop(as.shape_class, queued.pop_oldest());
-    packet.place = pool_.take();
+    if (queued.full()) drop(line, queued.pop_oldest());
+    packet.place = pool(line).take();
     packet.taken = now;
     if (as.stream) packet.before = sent_values_.of(*as.stream);
     queued.push(packet);
   }
-  std::copy(bytes.begin(), bytes.end(), pool_.payload(packet.place, packet.size).begin());
+  std::copy(bytes.begin(), bytes.end(), pool(line).payload(packet.place, packet.size).begin());
 }
 
-void Shaper::drop(ShapeClass shape_class, const ClassQueue::Waiting& packet) noexcept {
-  pool_.give_back(packet.place);
-  ++counts_[static_cast<std::size_t>(shape_class)].dropped;
+void Shaper::drop(Line line, const ClassQueue::Waiting& packet) noexcept {
+  pool(line).give_back(packet.place);
+  ++count(line).dropped;
 }
 
 void Shaper::expire(std::uint64_t now) noexcept {
   constexpr auto kAge = static_cast<std::uint64_t>(std::chrono::nanoseconds(kShapeCorrectionsAge).count());
   if (now < kAge) return;
-  queue(ShapeClass::transfer).expire_corrections(now - kAge, [&](const auto& packet) {
-    drop(ShapeClass::transfer, packet);
-  });
+  queue(Line::transfer).expire_corrections(now - kAge, [&](const auto& packet) { drop(Line::transfer, packet); });
 }
 
-bool Shaper::joins(ShapeClass shape_class, const Overhead& overhead) noexcept {
-  const auto size = queue(shape_class).front().size;
-  return shape_class != ShapeClass::rekey && bundle_prefix(size) + size <= overhead.room;
+bool Shaper::joins(Line line, const Overhead& overhead) noexcept {
+  const auto size = queue(line).front().size;
+  return line != Line::rekey && bundle_prefix(size) + size <= overhead.room;
 }
 
-std::size_t Shaper::cost(ShapeClass shape_class, const Overhead& overhead) noexcept {
-  return queue(shape_class).front().size + (shape_class == ShapeClass::rekey ? overhead.control : overhead.data);
+std::size_t Shaper::cost(Line line, const Overhead& overhead) noexcept {
+  return queue(line).front().size + (line == Line::rekey ? overhead.control : overhead.data);
 }
 
-/// Commands; a rekey's share; transfers; streams, with the rest at every tenth turn. What nobody else wants is the
-/// rekey's, too. Of the streams that wait it is the turn of that which brings the most news, if none waited for long.
-std::optional<ShapeClass> Shaper::most_important(std::uint64_t now, const Overhead& overhead) noexcept {
-  using enum ShapeClass;
+/// Commands; a rekey's share; transfers; parameters, with the others at every fourth turn; streams, with the rest at
+/// every tenth. What nobody else wants is the rekey's, too. Of the streams that wait it is the turn of that which brings
+/// the most news, if none waited for long.
+std::optional<Shaper::Line> Shaper::most_important(std::uint64_t now, const Overhead& overhead) noexcept {
+  using enum Line;
   const bool rekeys = !queue(rekey).empty();
   if (!queue(command).empty()) return command;
   if (rekeys && rekey_share_.ready_at(cost(rekey, overhead), now) <= now) return rekey;
   if (!queue(transfer).empty()) return transfer;
   const bool streams = !queue(stream).empty();
+  const bool others = streams || !queue(rest).empty();
+  if (!queue(parameters).empty() && (!others || parameter_turns_ + 1 < kShapeParameterTurns)) return parameters;
   if (!queue(rest).empty() && (!streams || stream_turns_ + 1 >= kShapeTurns)) return rest;
   if (streams) {
     queue(stream).pick(now -
@@ -121,24 +128,33 @@ std::optional<ShapeClass> Shaper::most_important(std::uint64_t now, const Overhe
 
 /// MAVLink's signatures carry time stamps, and whoever checks them refuses one that is older than the last. So a signed
 /// packet waits for those that its signer sent before, of whatever class: what is important takes them along.
-ShapeClass Shaper::in_order_of_signer(ShapeClass chosen) noexcept {
+Shaper::Line Shaper::in_order_of_signer(Line chosen) noexcept {
   const auto signer = queue(chosen).front().signer;
   if (!signer) return chosen;
   const ClassQueue::Waiting* first = nullptr;
-  for (std::size_t i = 0; i < kShapeClasses; ++i) {
-    const auto* of_class = queues_[i].first_of(*signer);
-    if (of_class == nullptr || (first != nullptr && first->order < of_class->order)) continue;
-    first = of_class;
-    chosen = static_cast<ShapeClass>(i);
+  for (std::size_t i = 0; i < kLines; ++i) {
+    const auto* of_line = queues_[i].first_of(*signer);
+    if (of_line == nullptr || (first != nullptr && first->order < of_line->order)) continue;
+    first = of_line;
+    chosen = static_cast<Line>(i);
   }
   queue(chosen).pick(*first);
   return chosen;
 }
 
-std::optional<ShapeClass> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
+std::optional<Shaper::Line> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
   for (auto& each : queues_) each.unpick();
-  const auto chosen = most_important(now, overhead);
-  return chosen ? std::optional(in_order_of_signer(*chosen)) : std::nullopt;
+  auto chosen = most_important(now, overhead);
+  if (chosen) chosen = in_order_of_signer(*chosen);
+  rate_.set_waiting(chosen ? cost(*chosen, overhead) : 0, now);
+  return chosen;
+}
+
+void Shaper::took_its_turn(Line line) noexcept {
+  if (line == Line::parameters) ++parameter_turns_;
+  if (line == Line::stream) ++stream_turns_;
+  if (line == Line::rest) stream_turns_ = 0;
+  if (line == Line::stream || line == Line::rest) parameter_turns_ = 0;
 }
 
 std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& overhead) noexcept {
@@ -152,15 +168,14 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
     const auto bytes = cost(*chosen, overhead);
     if (rate_.ready_at(bytes, now) > now) return std::nullopt;
     rate_.spend(bytes);
-    if (*chosen == ShapeClass::rekey && rekey_share_.ready_at(bytes, now) <= now) rekey_share_.spend(bytes);
+    if (*chosen == Line::rekey && rekey_share_.ready_at(bytes, now) <= now) rekey_share_.spend(bytes);
   }
-  if (*chosen == ShapeClass::stream) ++stream_turns_;
-  if (*chosen == ShapeClass::rest) stream_turns_ = 0;
+  took_its_turn(*chosen);
   const auto packet = queue(*chosen).pop();
-  if (*chosen == ShapeClass::stream && packet.stream) sent_values_.left(*packet.stream, packet.taken);
-  pool_.give_back(packet.place);
-  ++counts_[static_cast<std::size_t>(*chosen)].sent;
-  return Leaving{pool_.with_room(packet.place, packet.size), *chosen, joining};
+  if (*chosen == Line::stream && packet.stream) sent_values_.left(*packet.stream, packet.taken);
+  pool(*chosen).give_back(packet.place);
+  ++count(*chosen).sent;
+  return Leaving{pool(*chosen).with_room(packet.place, packet.size), class_of(*chosen), joining};
 }
 
 std::uint64_t Shaper::due(std::uint64_t now, const Overhead& overhead) noexcept {
@@ -171,15 +186,18 @@ std::uint64_t Shaper::due(std::uint64_t now, const Overhead& overhead) noexcept 
 }
 
 void Shaper::clear() noexcept {
-  for (std::size_t i = 0; i < kShapeClasses; ++i)
-    while (!queues_[i].empty()) drop(static_cast<ShapeClass>(i), queues_[i].pop());
+  for (std::size_t i = 0; i < kLines; ++i)
+    while (!queues_[i].empty()) drop(static_cast<Line>(i), queues_[i].pop());
 }
 
 ShapeCounts Shaper::counts(std::uint64_t now) const noexcept {
   auto out = counts_;
-  for (std::size_t i = 0; i < kShapeClasses; ++i)
-    if (!queues_[i].empty())
-      out[i].oldest_ms = static_cast<std::uint32_t>((now - std::min(now, queues_[i].oldest().since)) / kMs);
+  for (std::size_t i = 0; i < kLines; ++i) {
+    if (queues_[i].empty()) continue;
+    const auto waits_ms = static_cast<std::uint32_t>((now - std::min(now, queues_[i].oldest().since)) / kMs);
+    auto& oldest_ms = out[static_cast<std::size_t>(class_of(static_cast<Line>(i)))].oldest_ms;
+    oldest_ms = std::max(oldest_ms, waits_ms);
+  }
   return out;
 }
 

@@ -61,25 +61,34 @@ class Shaper {
   [[nodiscard]] ShapeCounts counts(std::uint64_t now) const noexcept;
 
  private:
-  void enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept;
-  void drop(ShapeClass shape_class, const ClassQueue::Waiting& packet) noexcept;
-  void expire(std::uint64_t now) noexcept;
-  [[nodiscard]] ClassQueue& queue(ShapeClass shape_class) noexcept;
-  [[nodiscard]] bool joins(ShapeClass shape_class, const Overhead& overhead) noexcept;
-  [[nodiscard]] std::size_t cost(ShapeClass shape_class, const Overhead& overhead) noexcept;
-  [[nodiscard]] ShapeClass in_order_of_signer(ShapeClass chosen) noexcept;
-  [[nodiscard]] std::optional<ShapeClass> most_important(std::uint64_t now, const Overhead& overhead) noexcept;
-  [[nodiscard]] std::optional<ShapeClass> choose(std::uint64_t now, const Overhead& overhead) noexcept;
+  /// What waits in a queue of its own: each class, and of the transfers the parameters' values.
+  enum class Line : std::uint8_t { command, transfer, stream, rest, rekey, parameters };
+  static constexpr std::size_t kLines = kShapeClasses + 1;
 
-  PacketPool pool_;
+  [[nodiscard]] static ShapeClass class_of(Line line) noexcept;
+  void enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept;
+  void drop(Line line, const ClassQueue::Waiting& packet) noexcept;
+  void expire(std::uint64_t now) noexcept;
+  [[nodiscard]] ClassQueue& queue(Line line) noexcept;
+  [[nodiscard]] ShapeCount& count(Line line) noexcept { return counts_[static_cast<std::size_t>(class_of(line))]; }
+  [[nodiscard]] PacketPool& pool(Line line) noexcept { return line == Line::parameters ? parameter_pool_ : pool_; }
+  [[nodiscard]] bool joins(Line line, const Overhead& overhead) noexcept;
+  [[nodiscard]] std::size_t cost(Line line, const Overhead& overhead) noexcept;
+  [[nodiscard]] Line in_order_of_signer(Line chosen) noexcept;
+  [[nodiscard]] std::optional<Line> most_important(std::uint64_t now, const Overhead& overhead) noexcept;
+  [[nodiscard]] std::optional<Line> choose(std::uint64_t now, const Overhead& overhead) noexcept;
+  void took_its_turn(Line line) noexcept;
+
+  PacketPool pool_, parameter_pool_;
   MessageClasses classes_;
-  std::array<ClassQueue, kShapeClasses> queues_;
+  std::array<ClassQueue, kLines> queues_;
   TokenBucket rate_;
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
   std::uint32_t kbit_ = 0;
   std::size_t bundle_most_ = 0;
   SentValues sent_values_{2 * kShapeStreams};
-  unsigned stream_turns_ = 0;  // since the rest had one
+  unsigned stream_turns_ = 0;     // since the rest had one
+  unsigned parameter_turns_ = 0;  // since streams or the rest had one
   std::uint64_t order_ = 0;
   ShapeCounts counts_{};
 };
