@@ -469,8 +469,7 @@ void ProxyNode::serve_detectors() {
 void ProxyNode::publish_server() {
   const auto engine = running_engine();
   if (engine && server_->is_activated())
-    server_->publish(message_of<msg::ServerStats>(
-        pqcmav::picture_of(engine->totals(), engine->refused_from(), engine->stats()), header()));
+    server_->publish(message_of<msg::ServerStats>(pqcmav::picture_of(engine->server()), header()));
 }
 
 // --- services ---

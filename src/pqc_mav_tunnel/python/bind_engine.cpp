@@ -70,7 +70,7 @@ py::object picture(const Engine& engine, const std::string& of) {
   if (of == "status") return list_of(engine.status(), kPicture);
   if (of == "stats") return list_of(engine.stats(), kPicture);
   if (of == "link") return list_of(engine.links(), kPicture);
-  if (of == "server") return to_python(picture_of(engine.totals(), engine.refused_from(), engine.stats()));
+  if (of == "server") return to_python(picture_of(engine.server()));
   throw TunnelError(Errc::config_invalid,
                     "There is a picture of status, stats, link and server, and not of '" + of + "'.");
 }

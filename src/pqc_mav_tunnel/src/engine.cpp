@@ -51,7 +51,8 @@ std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 Engine::Impl::Impl(EngineConfig given)
     : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
   for (const auto& entry : shown.drones) named.insert(entry.id);
-  if (config.control_socket != "off") events.also_tell([this](const Event& event) { event_journal.take(event); });
+  event_journal.make_room(shown.drones.size());
+  events.also_tell([this](const Event& event) { event_journal.take(event); });
   if (config.role == Role::drone)
     drone = std::make_unique<DroneControl>(shown, events);
   else
@@ -176,6 +177,15 @@ NamedCounters Engine::totals() const {
     counters.busy.add(impl_->plane().handover_full());
     add_named(out, server_counters(), counters);
   }
+  return out;
+}
+
+ServerView Engine::server() const {
+  ServerView out{totals(), refused_from(), {}, {}};
+  impl_->plane().for_each_link([&](std::size_t, const Link& link) {
+    out.drone_ids.push_back(link.id);
+    out.opened.push_back(link.counters.delivered.get() + link.counters.control.get());
+  });
   return out;
 }
 

@@ -45,7 +45,9 @@ class FakeSteered final : public Steered {
     return out;
   }
   NamedCounters totals() const override { return {{"delivered", 3}}; }
-  std::optional<RefusedShare> refused_from() const override { return RefusedShare{"203.0.113.0/24", 0.5}; }
+  ServerView server() const override {
+    return {totals(), RefusedShare{"203.0.113.0/24", 0.5}, {"uav1", "uav2"}, {packets, 0}};
+  }
   std::vector<std::string> dangers() const override { return endangered; }
   void set_dangers(std::vector<std::string> lines) override { endangered = std::move(lines); }
   LogLevel log_level() const override { return level; }

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
+#include "clock.hpp"
 #include "fake_steered.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
 
@@ -119,7 +121,8 @@ TEST_F(CommandsTest, HandshakesAreTheNewestOfADrone) {
     event.epoch = static_cast<std::uint8_t>(i);
     log.take(Event{1, i % 2 == 0 ? "uav1" : "uav2", event});
   }
-  EXPECT_EQ(ask(R"({"v": 1, "command": "handshakes"})")["result"]["handshakes"].size(), EventJournal::kHandshakes);
+  EXPECT_EQ(ask(R"({"v": 1, "command": "handshakes"})")["result"]["handshakes"].size(), 64u);
+  EXPECT_EQ(ask(R"({"v": 1, "command": "handshakes", "limit": 1024})")["result"]["handshakes"].size(), 100u);
   const auto two = ask(R"({"v": 1, "command": "handshakes", "drone": "uav1", "limit": 2})")["result"]["handshakes"];
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0]["epoch"], 96);
@@ -266,6 +269,64 @@ TEST_F(CommandsTest, ASubscriptionNamesItsEvents) {
   const auto line = Json::parse(event_line(state));
   EXPECT_EQ(line["event"], "state");
   EXPECT_EQ(line["new"], "UP");
+}
+
+TEST_F(CommandsTest, AFollowerGoesOnWhereItWas) {
+  for (int i = 0; i < 10; ++i) log.take(Event{1, "", LogEvent{}});
+  const auto follow = [&](const Json& more) {
+    Json request = {{"v", 1}, {"command", "subscribe"}};
+    request.update(more);
+    return commands.answer(request.dump(), kMe);
+  };
+  const auto result = [](const CommandAnswer& answer) { return Json::parse(answer.line)["result"]; };
+  const auto plain = follow(Json::object());
+  EXPECT_EQ(plain.line, R"({"v":1,"id":null,"ok":true,"result":{}})"
+                        "\n")
+      << "version 1 as ever";
+  EXPECT_FALSE(plain.follow->numbered);
+  EXPECT_EQ(plain.follow->next, 10u);
+  const auto on = follow({{"since", 4}, {"boot", log.boot()}});
+  EXPECT_EQ(result(on), (Json{{"boot", log.boot()}, {"next", 4}, {"gap", false}}));
+  EXPECT_TRUE(on.follow->numbered);
+  EXPECT_EQ(on.follow->next, 4u);
+  EXPECT_EQ(result(follow({{"since", 10}}))["gap"], false);
+  // Of another boot, or of none: everything that there is, and the picture has to be fetched.
+  for (const auto& more : {Json{{"since", 4}, {"boot", "of another"}}, Json{{"since", 11}}, Json{{"boot", "x"}}})
+    EXPECT_EQ(result(follow(more)), (Json{{"boot", log.boot()}, {"next", 0}, {"gap", true}})) << more;
+  for (int i = 0; i < 2000; ++i) log.take(Event{1, "", LogEvent{}});
+  const auto late = follow({{"since", 4}});
+  EXPECT_EQ(result(late)["gap"], true);
+  EXPECT_EQ(result(late)["next"], log.oldest());
+  for (const auto* since : {"-1", "1e300", "\"4\"", "null", "[]"})
+    EXPECT_EQ(code_of(std::string(R"({"v": 1, "command": "subscribe", "since": )") + since + "}"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "subscribe", "boot": 7})"), "bad_request");
+}
+
+TEST_F(CommandsTest, HelloSaysWhoseDoorThisIs) {
+  ::setenv(kSystemVariable, "mine", 1);
+  const auto result = ask(R"({"v": 1, "command": "hello"})")["result"];
+  ::unsetenv(kSystemVariable);
+  EXPECT_EQ(result["boot"], log.boot());
+  EXPECT_EQ(result["pid"], ::getpid());
+  EXPECT_EQ(result["uid"], ::geteuid());
+  EXPECT_EQ(result["role"], "gcs");
+  EXPECT_EQ(result["id"], "gcs");
+  EXPECT_EQ(result["nonce"], "mine");
+  const auto network = std::filesystem::read_symlink("/proc/self/ns/net").string();
+  EXPECT_EQ("net:[" + result["network_namespace"].dump() + "]", network);
+  engine.set_up.role = Role::drone;
+  engine.set_up.drone_id = "uav1";
+  EXPECT_EQ(ask(R"({"v": 1, "command": "hello"})")["result"]["id"], "uav1");
+}
+
+TEST_F(CommandsTest, CountersOfTheServerSayWhenTheyWereRead) {
+  engine.packets = 7;
+  const auto before = now_ns();
+  const auto result = ask(R"({"v": 1, "command": "server_stats"})")["result"];
+  EXPECT_GE(result["monotonic_ns"], before);
+  EXPECT_LE(result["monotonic_ns"], now_ns());
+  EXPECT_EQ(result["server"]["opened"], (Json{7, 0}));
+  EXPECT_EQ(result["server"], ask(R"({"v": 1, "command": "picture", "of": "server"})")["result"]["server"]);
 }
 
 TEST_F(CommandsTest, WhatIsNoRequestIsRefusedByKind) {

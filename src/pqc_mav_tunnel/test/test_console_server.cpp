@@ -150,6 +150,80 @@ TEST_F(ConsoleServerTest, WhoTakesNothingIsSentAway) {
   }));
 }
 
+TEST_F(ConsoleServerTest, WhoComesBackHearsWhatCameMeanwhile) {
+  serve();
+  const auto told = [&](int number) { log.take(Event{1, "", LogEvent{LogLevel::info, std::to_string(number)}}); };
+  for (int i = 0; i < 3; ++i) told(i);
+  std::uint64_t next = 0;
+  for (int turn = 1; turn <= 3; ++turn) {
+    auto one = client();
+    one.say(Json{{"v", 1}, {"command", "subscribe"}, {"since", next}, {"boot", log.boot()}}.dump() + '\n');
+    EXPECT_EQ(answer(one)["result"]["gap"], false);
+    for (int i = 0; i < 3; ++i, ++next) {
+      const auto event = answer(one);
+      EXPECT_EQ(event["number"], next);
+      EXPECT_EQ(event["text"], std::to_string(next));
+    }
+    for (int i = 0; i < 3; ++i) told(turn * 3 + i);
+  }
+}
+
+TEST_F(ConsoleServerTest, AMassReconnectIsToldToEveryFollowerWhole) {
+  constexpr std::uint64_t kDrones = 1000, kFollowers = 4;
+  log.make_room(kDrones);
+  serve({.waiting_events = 4096});
+  std::vector<LocalClient> followers;
+  for (std::uint64_t i = 0; i < kFollowers; ++i) {
+    followers.push_back(client());
+    followers.back().say("{\"v\": 1, \"command\": \"subscribe\", \"since\": 0}\n");
+    ASSERT_EQ(answer(followers.back())["ok"], true);
+  }
+  // All at once, before anybody reads.
+  for (std::uint64_t i = 0; i < kDrones; ++i) {
+    log.take(Event{1, std::to_string(i), StateEvent{LinkState::down, LinkState::up, ""}});
+    log.take(Event{1, std::to_string(i), HandshakeEvent{}});
+  }
+  for (auto& each : followers)
+    for (std::uint64_t number = 0; number < 2 * kDrones; ++number) {
+      const auto event = answer(each);
+      ASSERT_EQ(event["number"], number);
+      ASSERT_EQ(event["drone_id"], std::to_string(number / 2));
+    }
+}
+
+TEST_F(ConsoleServerTest, WhoWasOvertakenIsToldFromWhereItGoesOn) {
+  serve({.waiting_events = 1});
+  auto slow = client();
+  slow.say("{\"v\": 1, \"command\": \"subscribe\", \"since\": 0}\n");
+  ASSERT_EQ(answer(slow)["ok"], true);
+  for (int i = 0; i < 5000; ++i) log.take(Event{1, "", LogEvent{LogLevel::info, std::string(1000, 'x')}});
+  std::uint64_t next = 0, lost = 0;
+  while (next < 5000) {
+    const auto event = answer(slow);
+    ASSERT_TRUE(event.is_object()) << next;
+    if (event["event"] == "lost") {
+      EXPECT_EQ(event["number"], next + event["count"].get<std::uint64_t>());
+      lost += event["count"].get<std::uint64_t>();
+      next = event["number"];
+    } else {
+      ASSERT_EQ(event["number"], next++);
+    }
+  }
+  EXPECT_GT(lost, 0u);
+}
+
+TEST_F(ConsoleServerTest, CountersAreAnsweredToWhoAskedTooMuch) {
+  serve({.share = 0, .burst_ns = 1, .counters_share = 1});
+  auto one = client(), other = client();
+  one.say("{\"v\": 1, \"id\": 1, \"command\": \"status\"}\n{\"v\": 1, \"id\": 2, \"command\": \"status\"}\n");
+  ASSERT_EQ(answer(one)["id"], 1);
+  for (int i = 0; i < 20; ++i) {
+    other.say("{\"v\": 1, \"command\": \"server_stats\"}\n");
+    ASSERT_EQ(answer(other)["ok"], true);
+  }
+  EXPECT_FALSE(one.line(50)) << "its user has no time left";
+}
+
 TEST_F(ConsoleServerTest, WhoAsksWithoutAPauseWaitsForItsShare) {
   serve({.share = 0, .burst_ns = 1});
   auto one = client();

@@ -37,7 +37,7 @@ TEST(Picture, HasWhatTheSchemaSays) {
   NamedCounters totals;
   add_named(totals, process_counters(), ProcessCounters());
   add_named(totals, server_counters(), ServerCounters());
-  EXPECT_EQ(names_in(picture_of(totals, std::nullopt, {})), names_of("server"));
+  EXPECT_EQ(names_in(picture_of(ServerView{totals, {}, {}, {}})), names_of("server"));
 }
 
 TEST(Picture, SpeaksAsMessagesDo) {
@@ -61,10 +61,7 @@ TEST(Picture, SpeaksAsMessagesDo) {
 
 TEST(Picture, OfAServerNamesDronesAndRefusals) {
   const NamedCounters totals = {{"delivered", 3}, {"hs_gated", 4}};
-  LinkStats stats;
-  stats.drone_id = "uav1";
-  stats.counters = {{"delivered", 5}, {"control", 6}};
-  const auto out = picture_of(totals, RefusedShare{"203.0.113.0/24", 0.5}, {stats});
+  const auto out = picture_of(ServerView{totals, RefusedShare{"203.0.113.0/24", 0.5}, {"uav1"}, {11}});
   EXPECT_EQ(out["delivered"], 3);
   EXPECT_EQ(out["hs_gated"], 4);
   EXPECT_EQ(out["drone_ids"], Json({"uav1"}));

@@ -36,6 +36,7 @@ class Engine {
   [[nodiscard]] std::vector<LinkStatus> status() const;
   [[nodiscard]] std::vector<LinkStats> stats() const;
   [[nodiscard]] NamedCounters totals() const;
+  [[nodiscard]] ServerView server() const;
   /// Nothing where nothing was refused, or where no network stands out.
   [[nodiscard]] std::optional<RefusedShare> refused_from() const;
   [[nodiscard]] std::vector<LinkQualityView> links() const;

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "pqc_mav_tunnel/events.hpp"
 #include "pqc_mav_tunnel/status.hpp"
@@ -22,8 +20,7 @@ Json picture_of(const LinkStats& stats);    // TunnelStats
 /// LinkQuality as this end hears the other, and as the other reported once it has.
 Json picture_of(const LinkQualityView& link);
 /// ServerStats, for all drones of an engine. A drone has nothing of what a gcs alone counts.
-Json picture_of(const NamedCounters& totals, const std::optional<RefusedShare>& refused,
-                const std::vector<LinkStats>& stats);
+Json picture_of(const ServerView& server);
 /// HandshakeReport, of an event that is one.
 Json picture_of(const Event& handshake);
 Json picture_of(const Suite& suite);  // SuiteInfo

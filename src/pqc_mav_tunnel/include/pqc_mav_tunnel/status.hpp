@@ -78,6 +78,15 @@ struct RefusedShare {
   double share = 0;     // of all refused datagrams, at least
 };
 
+/// What becomes of every datagram at the data port, from counters alone.
+struct ServerView {
+  NamedCounters totals;
+  std::optional<RefusedShare> refused;
+  // Of each link: whose it is, and how many packets opened.
+  std::vector<std::string> drone_ids;
+  std::vector<std::uint64_t> opened;
+};
+
 /// A counter that is worth a warning when it grows, and what it says then. Strangers can cause most of them.
 struct WatchedCounter {
   std::string_view name, meaning;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "console/commands.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 constexpr int kConsoleVersion = 1;
 constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
-constexpr double kRekeyWaitMost = 300;
+constexpr double kRekeyWaitMost = 300, kHandshakesUsual = 64, kNumberMost = 1e15;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
 constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
 
@@ -110,7 +111,7 @@ constexpr auto kPicture = [](const auto& entry) { return picture_of(entry); };
 
 }  // namespace
 
-bool EventKinds::wants(const Event& event) const noexcept {
+bool Following::wants(const Event& event) const noexcept {
   if (std::holds_alternative<StateEvent>(event.what)) return state;
   return std::holds_alternative<HandshakeEvent>(event.what) ? handshake : log;
 }
@@ -119,14 +120,17 @@ std::string refusal_line(const Json& id, std::string_view code, std::string_view
   return line_of({{"v", kConsoleVersion}, {"id", id}, {"ok", false}, {"error", {{"code", code}, {"text", text}}}});
 }
 
-std::string event_line(const Event& event) {
+std::string event_line(const Event& event, Number number) {
   Json out = {{"v", kConsoleVersion}};
   out.update(view_of(event, system_time_of(event.monotonic_ns)));
+  if (number) out["number"] = *number;
   return line_of(out);
 }
 
-std::string lost_line(std::uint64_t count) {
-  return line_of({{"v", kConsoleVersion}, {"event", "lost"}, {"count", count}});
+std::string lost_line(std::uint64_t count, Number number) {
+  Json out = {{"v", kConsoleVersion}, {"event", "lost"}, {"count", count}};
+  if (number) out["number"] = *number;
+  return line_of(out);
 }
 
 struct Commands::Entry {
@@ -135,8 +139,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 16>& Commands::table() {
-  static const std::array<Entry, 16> entries = {{
+const std::array<Commands::Entry, 18>& Commands::table() {
+  static const std::array<Entry, 18> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -149,10 +153,12 @@ const std::array<Commands::Entry, 16>& Commands::table() {
       {"dangers", {"lines"}, &Commands::dangers},
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
-      {"subscribe", {"events"}, &Commands::subscribe},
+      {"subscribe", {"events", "since", "boot"}, &Commands::subscribe},
       {"picture", {"drone", "of"}, &Commands::picture},
       {"schema", {}, &Commands::schema},
       {"config", {}, &Commands::config},
+      {"hello", {}, &Commands::hello},
+      {kFromCounters, {}, &Commands::server_stats},
   }};
   return entries;
 }
@@ -234,10 +240,9 @@ CommandAnswer Commands::picture(const Json& request, const Asker&) {
   Json out = Json::object();
   const auto wanted = [&](std::string_view part) { return of.empty() || of == part; };
   if (wanted("status")) out["status"] = shown_for(engine_.status(), drone, kPicture);
-  const auto stats = wanted("stats") || wanted("server") ? engine_.stats() : std::vector<LinkStats>();
-  if (wanted("stats")) out["stats"] = shown_for(stats, drone, kPicture);
+  if (wanted("stats")) out["stats"] = shown_for(engine_.stats(), drone, kPicture);
   if (wanted("link")) out["link"] = shown_for(engine_.links(), drone, kPicture);
-  if (wanted("server")) out["server"] = picture_of(engine_.totals(), engine_.refused_from(), stats);
+  if (wanted("server")) out["server"] = picture_of(engine_.server());
   return answer_with(request, std::move(out));
 }
 
@@ -251,9 +256,31 @@ CommandAnswer Commands::config(const Json& request, const Asker&) {
   return answer_with(request, {{"config", std::move(out)}});
 }
 
+/// Whose door this is. A client compares it with what the kernel says of the other end, and with what it started.
+CommandAnswer Commands::hello(const Json& request, const Asker&) {
+  const auto config = engine_.config();
+  const auto* system = std::getenv(kSystemVariable);
+  struct stat network{};
+  const bool known = ::stat("/proc/self/ns/net", &network) == 0;
+  return answer_with(request, {{"boot", log_.boot()},
+                               {"pid", ::getpid()},
+                               {"uid", ::geteuid()},
+                               {"role", to_string(config.role)},
+                               {"id", config.role == Role::drone ? config.drone_id : config.gcs_id},
+                               {"nonce", system ? system : ""},
+                               {"network_namespace", known ? Json(network.st_ino) : Json()},
+                               {"version", engine_version()},
+                               {"next", log_.next()}});
+}
+
+CommandAnswer Commands::server_stats(const Json& request, const Asker&) {
+  const auto read_ns = now_ns();
+  return answer_with(request, {{"monotonic_ns", read_ns}, {"server", picture_of(engine_.server())}});
+}
+
 CommandAnswer Commands::handshakes(const Json& request, const Asker&) {
-  const auto most = static_cast<double>(EventJournal::kHandshakes);
-  const auto limit = static_cast<std::size_t>(number_in(request, "limit", most, 1, most));
+  const auto limit = static_cast<std::size_t>(
+      number_in(request, "limit", kHandshakesUsual, 1, static_cast<double>(EventJournal::kEvents)));
   Json out = Json::array();
   for (const auto& event : log_.handshakes(drone_of(request), limit))
     out.push_back(view_of(event, system_time_of(event.monotonic_ns)));
@@ -380,9 +407,9 @@ CommandAnswer Commands::station(const Json& request, const Asker& who) {
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {
-  EventKinds kinds;
+  Following kinds;
   if (const auto it = request.find("events"); it != request.end()) {
-    kinds = {false, false, false};
+    kinds.state = kinds.handshake = kinds.log = false;
     if (!it->is_array()) refuse("bad_request", "'events' must be a list of state, handshake and log.");
     for (const auto& each : *it) {
       if (each == "state")
@@ -395,7 +422,19 @@ CommandAnswer Commands::subscribe(const Json& request, const Asker&) {
         refuse("bad_request", "'events' must be a list of state, handshake and log.");
     }
   }
-  auto out = answer_with(request, Json::object());
+  kinds.next = log_.next();
+  Json result = Json::object();
+  if (request.contains("since") || request.contains("boot")) {
+    const auto since = static_cast<std::uint64_t>(number_in(request, "since", 0, 0, kNumberMost));
+    const auto boot = text_in(request, "boot");
+    const bool other = (!boot.empty() && boot != log_.boot()) || since > kinds.next;
+    const auto oldest = log_.oldest();
+    kinds.numbered = true;
+    kinds.next = other ? oldest : std::max(since, oldest);
+    // With a gap the client has to fetch the picture and the handshakes.
+    result = {{"boot", log_.boot()}, {"next", kinds.next}, {"gap", other || since < oldest}};
+  }
+  auto out = answer_with(request, std::move(result));
   out.follow = kinds;
   return out;
 }

@@ -25,22 +25,29 @@ struct Asker {
   gid_t gid = 0;
 };
 
-/// Which events a client follows.
-struct EventKinds {
+/// Which events a client follows, and from which number on.
+struct Following {
   bool state = true, handshake = true, log = true;
+  bool numbered = false;  // it said `since`: each line has its number
+  std::uint64_t next = 0;
   [[nodiscard]] bool wants(const Event& event) const noexcept;
 };
 
 struct CommandAnswer {
   std::string line;                   // with `work`: what to say instead where it cannot be done
   std::function<std::string()> work;  // takes its time: call it in a thread of its own
-  std::optional<EventKinds> follow;
+  std::optional<Following> follow;
 };
 
 /// The line that refuses something; `id` is the request's, null where it had none.
 std::string refusal_line(const Json& id, std::string_view code, std::string_view text);
-std::string event_line(const Event& event);
-std::string lost_line(std::uint64_t count);
+/// A number, of those who asked for it: the event's, or that of the first after those that were lost.
+using Number = std::optional<std::uint64_t>;
+std::string event_line(const Event& event, Number number = {});
+std::string lost_line(std::uint64_t count, Number number = {});
+
+/// Answered even to who has asked too much: it comes from counters alone, and detectors need it ten times a second.
+inline constexpr std::string_view kFromCounters = "server_stats";
 
 class Commands {
  public:
@@ -53,7 +60,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 16>& table();
+  static const std::array<Entry, 18>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -71,6 +78,8 @@ class Commands {
   CommandAnswer picture(const Json& request, const Asker& who);
   CommandAnswer schema(const Json& request, const Asker& who);
   CommandAnswer config(const Json& request, const Asker& who);
+  CommandAnswer hello(const Json& request, const Asker& who);
+  CommandAnswer server_stats(const Json& request, const Asker& who);
 
   [[nodiscard]] std::string drone_of(const Json& request) const;
   void note(const Asker& who, const std::string& drone_id, const std::string& what);

@@ -24,7 +24,7 @@ class Console final : private Steered {
   std::vector<LinkStats> stats() const override { return engine_.stats(); }
   std::vector<LinkQualityView> links() const override { return engine_.links(); }
   NamedCounters totals() const override { return engine_.totals(); }
-  std::optional<RefusedShare> refused_from() const override { return engine_.refused_from(); }
+  ServerView server() const override { return engine_.server(); }
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   void set_dangers(std::vector<std::string> lines) override { engine_.set_dangers(std::move(lines)); }
   LogLevel log_level() const override { return engine_.events().least(); }

@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <map>
+#include <limits>
 #include <system_error>
+#include <utility>
 
 #include "clock.hpp"
 #include "thread.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kSampleNs = 1'000'000'000;
 constexpr int kPauseMs = 20;
+constexpr std::size_t kBatch = 64;  // events that are passed on before others are heard
 
 Asker asker_of(const Fd& fd) {
   ucred credentials{};
@@ -34,8 +36,6 @@ ConsoleServer::ConsoleServer(LocalSocket socket, Commands& commands, EventJourna
       commands_(commands),
       log_(log),
       limits_(limits),
-      next_event_(log.next()),
-      time_left_ns_(limits.burst_ns),
       earned_ns_(now_ns()),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       thread_([this] {
@@ -64,18 +64,21 @@ void ConsoleServer::run() {
     }
     waits.assign({{wake_.get(), POLLIN, 0}, {log_.bell().get(), POLLIN, 0}});
     waits.push_back({now < deaf_until_ns_ ? -1 : socket_.fd().get(), POLLIN, 0});
-    bool more = false;
+    auto limit = static_cast<int>((next_sample - now) / 1'000'000 + 1);
+    const auto next_event = log_.next();
     for (const auto& client : clients_) {
-      more = more || (may_ask(client) && client.in.has_line());
-      const auto events = (may_ask(client) && !client.ended ? POLLIN : 0) | (client.out.empty() ? 0 : POLLOUT);
+      const bool asks = may_ask(client), has_line = client.in.has_line();
+      if (asks && has_line) limit = std::min(limit, purse(client) > 0 ? 0 : kPauseMs);
+      if (has_room(client) && client.follows->next < next_event) limit = 0;
+      const auto events = (asks && !has_line && !client.ended ? POLLIN : 0) | (client.out.empty() ? 0 : POLLOUT);
       waits.push_back({client.fd.get(), static_cast<short>(events), 0});
     }
-    const auto limit = time_left_ns_ > 0 ? static_cast<int>((next_sample - now) / 1'000'000 + 1) : kPauseMs;
-    if (::poll(waits.data(), waits.size(), more ? 0 : limit) < 0) continue;
+    if (::poll(waits.data(), waits.size(), limit) < 0) continue;
     now = now_ns();
     if (waits[0].revents != 0) drain(wake_);
+    if (waits[1].revents != 0) drain(log_.bell());
     finish_works(now);
-    if (waits[1].revents != 0) pass_events(now);
+    pass_events(now);
     std::size_t i = 3;
     for (auto& client : clients_) {
       const auto ready = waits[i++].revents;
@@ -87,7 +90,7 @@ void ConsoleServer::run() {
       if (client.ended && !client.works && client.out.empty() && !client.in.has_line() && !client.follows)
         client.gone = true;
     }
-    clients_.remove_if([](const auto& client) { return client.gone; });
+    remove([](const auto& client) { return client.gone; });
     if (waits[2].revents != 0) accept_clients(now);
   }
 }
@@ -101,36 +104,61 @@ void ConsoleServer::accept_clients(std::uint64_t now) {
       return;
     }
     const auto who = asker_of(fd);
-    if (clients_.size() >= limits_.clients && !make_place(who.uid)) {
+    if (!make_place(who.uid)) {
       const auto line = refusal_line(nullptr, "too_many_clients",
                                      "The control socket serves " + std::to_string(limits_.clients) +
-                                         " clients, and all of them are busy; try again later.");
+                                         " clients of a user, and all of them are busy; try again later.");
       (void)!::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
       continue;
     }
+    ++user(who.uid).clients;
     clients_.push_back({next_number_++, std::move(fd), who, LineBuffer(limits_.line), {}, now, now, std::nullopt});
   }
 }
 
-/// The one that has been idle for longest gives way; if all are busy, one of the user who has most of them, if that is
-/// more than the newcomer's user has: nobody shuts others out.
+/// Of a user who has all places of one, the client that has been idle for longest gives way. If all places of all users
+/// are taken, it is that of the users who have no fewer than the newcomer's; or, if all are busy, one of the user who
+/// has most, if that is more: nobody shuts others out.
 bool ConsoleServer::make_place(uid_t uid) {
+  const auto mine = user(uid).clients;
+  const bool full = mine >= limits_.clients;
+  if (!full && clients_.size() < limits_.clients_in_all) return true;
   auto longest = clients_.end();
   for (auto it = clients_.begin(); it != clients_.end(); ++it)
-    if (!it->works && !it->follows && (longest == clients_.end() || it->asked_ns < longest->asked_ns)) longest = it;
-  if (longest == clients_.end()) {
-    std::map<uid_t, std::size_t> counts;
-    for (const auto& client : clients_) ++counts[client.who.uid];
-    std::size_t most = counts[uid] + 1;  // giving up one of two for one of none would only change who is shut out
+    if ((full ? it->who.uid == uid : user(it->who.uid).clients >= mine) && !it->works && !it->follows &&
+        (longest == clients_.end() || it->asked_ns < longest->asked_ns))
+      longest = it;
+  if (longest == clients_.end() && !full) {
+    std::size_t most = mine + 1;  // giving up one of two for one of none would only change who is shut out
     for (auto it = clients_.begin(); it != clients_.end(); ++it)
-      if (const auto count = counts[it->who.uid]; !it->works && count > most) {
+      if (const auto count = user(it->who.uid).clients; !it->works && count > most) {
         longest = it;
         most = count;
       }
   }
   if (longest == clients_.end()) return false;
+  --user(longest->who.uid).clients;
   clients_.erase(longest);
   return true;
+}
+
+ConsoleServer::User& ConsoleServer::user(uid_t uid) {
+  return users_.try_emplace(uid, User{limits_.burst_ns, limits_.counters_burst_ns}).first->second;
+}
+
+/// Whoever writes the name into another request has that one paid from the smaller purse, and gains nothing.
+std::int64_t& ConsoleServer::purse(const Client& client) {
+  auto& who = user(client.who.uid);
+  return client.in.front().find(kFromCounters) == std::string_view::npos ? who.time_left_ns : who.counters_left_ns;
+}
+
+template <typename Which>
+void ConsoleServer::remove(const Which& which) {
+  clients_.remove_if([&](const auto& client) {
+    if (!which(client)) return false;
+    --user(client.who.uid).clients;
+    return true;
+  });
 }
 
 void ConsoleServer::read_from(Client& client, std::uint64_t now) {
@@ -151,17 +179,15 @@ void ConsoleServer::read_from(Client& client, std::uint64_t now) {
 }
 
 void ConsoleServer::next_request(Client& client, std::uint64_t now) {
-  if (client.gone || !may_ask(client)) return;
+  if (client.gone || !may_ask(client) || !client.in.has_line()) return;
+  auto& left = purse(client);
+  if (left <= 0) return;
   const auto line = client.in.take();
-  if (!line) return;
   client.asked_ns = now;
   const auto began = now_ns();
   auto answer = commands_.answer(*line, client.who);
-  time_left_ns_ -= static_cast<std::int64_t>(now_ns() - began);
-  if (answer.follow) {
-    client.follows = answer.follow;
-    client.lost = 0;
-  }
+  left -= static_cast<std::int64_t>(now_ns() - began);
+  if (answer.follow) client.follows = answer.follow;
   if (answer.work)
     start_work(client, std::move(answer));
   else
@@ -172,8 +198,21 @@ void ConsoleServer::next_request(Client& client, std::uint64_t now) {
 
 /// The packet thread comes first, even on a machine with one processor.
 void ConsoleServer::earn(std::uint64_t now) {
-  const auto earned = static_cast<double>(now - std::exchange(earned_ns_, now)) * limits_.share;
-  time_left_ns_ = std::min(limits_.burst_ns, time_left_ns_ + static_cast<std::int64_t>(earned));
+  const auto here = std::ranges::count_if(users_, [](const auto& each) { return each.second.clients > 0; });
+  const auto each_ns = static_cast<double>(now - std::exchange(earned_ns_, now)) / std::max<double>(1, here);
+  const auto add = [&](std::int64_t& left, double share, std::int64_t most) {
+    left = std::min(most, left + static_cast<std::int64_t>(each_ns * share));
+  };
+  for (auto& [uid, who] : users_) {
+    add(who.time_left_ns, limits_.share, limits_.burst_ns);
+    add(who.counters_left_ns, limits_.counters_share, limits_.counters_burst_ns);
+  }
+  // Who left is remembered until nothing is owed: who comes again at once has no more than before.
+  std::erase_if(users_, [&](const auto& each) {
+    const auto& who = each.second;
+    return who.clients == 0 && who.works == 0 && who.time_left_ns == limits_.burst_ns &&
+           who.counters_left_ns == limits_.counters_burst_ns;
+  });
 }
 
 void ConsoleServer::write_to(Client& client, std::uint64_t now) {
@@ -197,13 +236,17 @@ void ConsoleServer::start_work(Client& client, CommandAnswer answer) {
     done_.emplace_back(number, std::move(line));
     ring(wake_);
   };
-  client.works = works_.size() < limits_.works;
+  auto& running = user(client.who.uid).works;
+  client.works = running < limits_.works && (works_.size() < limits_.works_in_all || running == 0);
   try {
-    if (client.works) works_.push_back({client.number, std::thread(body)});
+    if (client.works) works_.push_back({client.number, client.who.uid, std::thread(body)});
   } catch (const std::system_error&) {  // no thread to be had
     client.works = false;
   }
-  if (!client.works) client.out = std::move(answer.line);
+  if (client.works)
+    ++running;
+  else
+    client.out = std::move(answer.line);
 }
 
 void ConsoleServer::finish_works(std::uint64_t now) {
@@ -216,6 +259,7 @@ void ConsoleServer::finish_works(std::uint64_t now) {
     const auto work =
         std::find_if(works_.begin(), works_.end(), [&](const auto& each) { return each.client == number; });
     work->thread.join();
+    --user(work->uid).works;
     works_.erase(work);
     const auto client =
         std::find_if(clients_.begin(), clients_.end(), [&](const auto& each) { return each.number == number; });
@@ -227,31 +271,36 @@ void ConsoleServer::finish_works(std::uint64_t now) {
   }
 }
 
+/// Each follower has its own place in the journal: what it has no room for waits there, until newer events need the
+/// room.
 void ConsoleServer::pass_events(std::uint64_t now) {
-  drain(log_.bell());
-  const auto batch = log_.since(next_event_);
-  next_event_ = batch.next;
-  for (auto& client : clients_)
-    if (client.follows) client.lost += batch.lost;
+  auto number = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& client : clients_)
+    if (has_room(client)) number = std::min(number, client.follows->next);
+  const auto batch = log_.since(number, kBatch);
+  number = batch.next - batch.events.size();
   for (const auto& event : batch.events) {
-    std::string line;
+    std::string plain, numbered;  // written once for all
     for (auto& client : clients_) {
-      if (!client.follows || !client.follows->wants(event)) continue;
-      if (client.out.size() > limits_.waiting_events) {
-        ++client.lost;
-        continue;
-      }
-      if (line.empty()) line = event_line(event);
+      if (!has_room(client) || client.follows->next > number) continue;
+      auto& follows = *client.follows;
       if (client.out.empty()) client.read_ns = now;
-      if (client.lost > 0) client.out += lost_line(std::exchange(client.lost, 0));
+      if (follows.next < number)
+        client.out += lost_line(number - follows.next, follows.numbered ? Number(number) : Number());
+      follows.next = number + 1;
+      if (!follows.wants(*event)) continue;
+      auto& line = follows.numbered ? numbered : plain;
+      if (line.empty()) line = event_line(*event, follows.numbered ? Number(number) : Number());
       client.out += line;
     }
+    ++number;
   }
-  for (auto& client : clients_) write_to(client, now);
+  if (!batch.events.empty())
+    for (auto& client : clients_) write_to(client, now);
 }
 
 void ConsoleServer::send_away(std::uint64_t now) {
-  clients_.remove_if([&](const auto& client) {
+  remove([&](const auto& client) {
     const bool stalled = !client.out.empty() && now - client.read_ns > limits_.stalled_ns;
     const bool idle = !client.works && !client.follows && now - client.asked_ns > limits_.idle_ns;
     return stalled || idle;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serves the control socket in a thread of its own. What a client can take is bounded: a line, one answer that it has
-// not read yet, some events; who neither asks nor reads for long is sent away.
+// not read yet, some events; who neither asks nor reads for long is sent away. What a user can take is bounded, too:
+// places, commands that take their time, and time for answers.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,15 +24,19 @@
 namespace pqcmav {
 
 struct ConsoleLimits {
-  std::size_t clients = 32;
-  std::size_t works = 16;              // commands that take their time, of all clients
-  std::size_t line = 4096;             // bytes of a request
-  std::size_t waiting_events = 65536;  // bytes of events that a client has not read; more are counted and dropped
+  std::size_t clients = 32, clients_in_all = 64;  // of one user, and of all
+  std::size_t works = 16, works_in_all = 32;      // commands that take their time; who has none may have one
+  std::size_t line = 4096;                        // bytes of a request
+  std::size_t waiting_events = 65536;         // bytes of events that a client has not read; more wait in the journal
   std::uint64_t stalled_ns = 10'000'000'000;  // without reading what waits for it
   std::uint64_t idle_ns = 120'000'000'000;    // without a request, unless it follows events
-  // Answering may take this share of a processor, and so much at once: whoever asks without a pause waits.
+  // Answering may take this share of a processor, which the users divide evenly, and of each user so much at once:
+  // whoever asks without a pause waits.
   double share = 0.25;
   std::int64_t burst_ns = 500'000'000;
+  // The same for kFromCounters, besides.
+  double counters_share = 0.05;
+  std::int64_t counters_burst_ns = 100'000'000;
 };
 
 class ConsoleServer {
@@ -52,13 +58,17 @@ class ConsoleServer {
     LineBuffer in;
     std::string out;
     std::uint64_t asked_ns, read_ns;  // when it last sent a request, and last took something or had all
-    std::optional<EventKinds> follows;
-    std::uint64_t lost = 0;
+    std::optional<Following> follows;
     bool works = false, ended = false, closing = false, gone = false;  // ended: it sends nothing more
   };
   struct Work {
     std::uint64_t client;
+    uid_t uid;
     std::thread thread;
+  };
+  struct User {
+    std::int64_t time_left_ns, counters_left_ns;  // for answers
+    std::size_t clients = 0, works = 0;
   };
   void run();
   void accept_clients(std::uint64_t now);
@@ -71,10 +81,18 @@ class ConsoleServer {
   void pass_events(std::uint64_t now);
   void send_away(std::uint64_t now);
   void earn(std::uint64_t now);
-  /// Whether its next request is wanted: one at a time, and none before it took the last answer.
-  [[nodiscard]] bool may_ask(const Client& client) const noexcept {
-    return time_left_ns_ > 0 && !client.works && !client.closing && client.out.empty();
+  User& user(uid_t uid);
+  /// One request at a time, and none before it took the last answer.
+  [[nodiscard]] static bool may_ask(const Client& client) noexcept {
+    return !client.works && !client.closing && client.out.empty();
   }
+  /// From what its next request is paid.
+  std::int64_t& purse(const Client& client);
+  [[nodiscard]] bool has_room(const Client& client) const noexcept {
+    return client.follows && client.out.size() <= limits_.waiting_events;
+  }
+  template <typename Which>
+  void remove(const Which& which);
 
   LocalSocket socket_;
   Commands& commands_;
@@ -82,9 +100,9 @@ class ConsoleServer {
   const ConsoleLimits limits_;
   std::list<Client> clients_;
   std::list<Work> works_;
-  std::uint64_t next_number_ = 1, next_event_, deaf_until_ns_ = 0;
-  std::int64_t time_left_ns_;  // for answers
-  std::uint64_t earned_ns_;    // until when it was added to
+  std::map<uid_t, User> users_;
+  std::uint64_t next_number_ = 1, deaf_until_ns_ = 0;
+  std::uint64_t earned_ns_;  // until when users have earned
   std::mutex done_mutex_;
   std::vector<std::pair<std::uint64_t, std::string>> done_;  // client and answer
   Fd wake_;

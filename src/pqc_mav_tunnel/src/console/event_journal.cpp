@@ -4,36 +4,63 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+
+#include "crypto/kdf.hpp"
 
 namespace pqcmav {
+namespace {
 
-EventJournal::EventJournal() : bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+std::string new_boot() {
+  std::array<char, 33> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016" PRIx64 "%016" PRIx64, random_number<std::uint64_t>(),
+                random_number<std::uint64_t>());
+  return hex.data();
+}
+
+}  // namespace
+
+EventJournal::EventJournal() : boot_(new_boot()), bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+void EventJournal::make_room(std::size_t drones) {
+  const std::lock_guard lock(mutex_);
+  room_ = std::max(room_, drones * kEventsOfDrone);
+}
 
 void EventJournal::take(const Event& event) {
+  const auto kept = std::make_shared<const Event>(event);
   {
     const std::lock_guard lock(mutex_);
-    if (events_.size() == kEvents) events_.pop_front();
-    events_.push_back(event);
+    if (events_.size() == room_) events_.pop_front();
+    events_.push_back(kept);
     ++next_;
     if (const auto* handshake = std::get_if<HandshakeEvent>(&event.what)) {
       tally_.add(*handshake);
-      if (handshakes_.size() == kHandshakes) handshakes_.pop_front();
-      handshakes_.push_back(event);
+      if (handshakes_.size() == kEvents) handshakes_.pop_front();
+      handshakes_.push_back(kept);
     }
   }
   ring(bell_);
 }
 
-EventJournal::Batch EventJournal::since(std::uint64_t number) const {
+EventJournal::Batch EventJournal::since(std::uint64_t number, std::size_t most) const {
   const std::lock_guard lock(mutex_);
   const auto oldest = next_ - events_.size();
+  const auto first = std::clamp(number, oldest, next_);
+  const auto count = std::min<std::uint64_t>(most, next_ - first);
   Batch out;
-  out.next = next_;
-  if (number >= next_) return out;
-  out.lost = number < oldest ? oldest - number : 0;
-  const auto skipped = number < oldest ? 0 : number - oldest;
-  out.events.assign(events_.begin() + static_cast<std::ptrdiff_t>(skipped), events_.end());
+  out.lost = number < first ? first - number : 0;
+  out.next = first + count;
+  const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(first - oldest);
+  out.events.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
   return out;
+}
+
+std::uint64_t EventJournal::oldest() const {
+  const std::lock_guard lock(mutex_);
+  return next_ - events_.size();
 }
 
 std::uint64_t EventJournal::next() const {
@@ -45,7 +72,7 @@ std::vector<Event> EventJournal::handshakes(std::string_view drone_id, std::size
   const std::lock_guard lock(mutex_);
   std::vector<Event> out;
   for (auto it = handshakes_.rbegin(); it != handshakes_.rend() && out.size() < most; ++it)
-    if (drone_id.empty() || it->drone_id == drone_id) out.push_back(*it);
+    if (drone_id.empty() || (*it)->drone_id == drone_id) out.push_back(**it);
   std::reverse(out.begin(), out.end());
   return out;
 }

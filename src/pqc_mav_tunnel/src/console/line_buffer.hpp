@@ -20,6 +20,11 @@ class LineBuffer {
   [[nodiscard]] bool has_line() const noexcept { return bytes_.find('\n') != std::string::npos; }
   /// A line began that is longer than allowed.
   [[nodiscard]] bool too_long() const noexcept { return bytes_.size() > longest_ && !has_line(); }
+  /// The next line as it is, "" while there is none.
+  [[nodiscard]] std::string_view front() const noexcept {
+    const auto end = bytes_.find('\n');
+    return end == std::string::npos ? std::string_view() : std::string_view(bytes_).substr(0, end);
+  }
   /// The next line, without its end.
   std::optional<std::string> take() {
     const auto end = bytes_.find('\n');

@@ -28,7 +28,7 @@ class Steered {
   [[nodiscard]] virtual std::vector<LinkStats> stats() const = 0;
   [[nodiscard]] virtual std::vector<LinkQualityView> links() const = 0;
   [[nodiscard]] virtual NamedCounters totals() const = 0;
-  [[nodiscard]] virtual std::optional<RefusedShare> refused_from() const = 0;
+  [[nodiscard]] virtual ServerView server() const = 0;
   /// As of Engine.
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   virtual void set_dangers(std::vector<std::string> lines) = 0;

@@ -17,13 +17,6 @@ struct LinkSide {
   bool of_peer = false;
 };
 
-/// What a ground station says besides its counters.
-struct ServerRest {
-  RefusedShare refused;
-  std::vector<std::string> drone_ids;
-  std::vector<std::uint64_t> opened;
-};
-
 std::span<const Row<LinkStatus>> status_rows() noexcept;
 // The counters are between these.
 std::span<const Row<LinkStats>> stats_head_rows() noexcept;
@@ -32,7 +25,7 @@ std::span<const Row<LinkRates>> rate_rows() noexcept;
 std::span<const Row<LinkReport>> report_rows() noexcept;
 std::span<const Row<LinkQualityView>> link_rows() noexcept;  // alike for both sides
 std::span<const Row<LinkSide>> side_rows() noexcept;
-std::span<const Row<ServerRest>> server_rows() noexcept;
+std::span<const Row<ServerView>> server_rows() noexcept;  // besides the counters
 std::span<const Row<HandshakeEvent>> handshake_rows() noexcept;
 std::span<const Row<HandshakeTimes>> times_rows() noexcept;
 std::span<const Row<Event>> event_rows() noexcept;

@@ -154,13 +154,13 @@ constexpr std::array kSide{
 };
 
 constexpr std::array kServer{
-    figure<ServerRest, [](const ServerRest& rest) { return rest.refused.network; }>(
+    figure<ServerView, [](const ServerView& view) { return view.refused.value_or(RefusedShare{}).network; }>(
         "refused_network",
         "network with the largest share of what was refused in the last second or two; empty = none stands out"),
-    figure<ServerRest, [](const ServerRest& rest) { return rest.refused.share; }>(
+    figure<ServerView, [](const ServerView& view) { return view.refused.value_or(RefusedShare{}).share; }>(
         "refused_share", "that share, at least [fraction]; a stranger's address may be forged"),
-    row<&ServerRest::drone_ids>("the drones of this process"),
-    row<&ServerRest::opened>("of each of them: packets that verified, delivered + control [count]"),
+    row<&ServerView::drone_ids>("the drones of this process"),
+    row<&ServerView::opened>("of each of them: packets that verified, delivered + control [count]"),
 };
 
 }  // namespace
@@ -172,6 +172,6 @@ std::span<const Row<LinkRates>> rate_rows() noexcept { return kRates; }
 std::span<const Row<LinkReport>> report_rows() noexcept { return kReport; }
 std::span<const Row<LinkQualityView>> link_rows() noexcept { return kLink; }
 std::span<const Row<LinkSide>> side_rows() noexcept { return kSide; }
-std::span<const Row<ServerRest>> server_rows() noexcept { return kServer; }
+std::span<const Row<ServerView>> server_rows() noexcept { return kServer; }
 
 }  // namespace pqcmav

@@ -76,16 +76,10 @@ Json picture_of(const LinkQualityView& link) {
   return out;
 }
 
-Json picture_of(const NamedCounters& totals, const std::optional<RefusedShare>& refused,
-                const std::vector<LinkStats>& stats) {
+Json picture_of(const ServerView& server) {
   Json out;
-  project(out, totals);
-  ServerRest rest{refused.value_or(RefusedShare{}), {}, {}};
-  for (const auto& each : stats) {
-    rest.drone_ids.push_back(each.drone_id);
-    rest.opened.push_back(count_of(each.counters, "delivered") + count_of(each.counters, "control"));
-  }
-  show(out, server_rows(), rest);
+  project(out, server.totals);
+  show(out, server_rows(), server);
   return out;
 }
 

@@ -35,7 +35,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "config": {},
     "sockets": {},
     "dangers": {"lines": ["a way around"]},
-    "subscribe": {"events": ["log"]},
+    "hello": {},
+    "server_stats": {},
+    "subscribe": {"events": ["log"], "since": 0, "boot": "x"},
 }
 
 
