@@ -141,7 +141,7 @@ def score(
     ] = None,
     calm: Annotated[
         float,
-        typer.Option(min=2.0, help="How long the file is taken to be calm at its beginning, without --normal [s]."),
+        typer.Option(min=2.0, help="How many seconds at its beginning the file is taken to be calm, without --normal."),
     ] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> int:

@@ -32,7 +32,7 @@ def join(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace keys that are in that folder.")] = False,
     wait: Annotated[
-        float, typer.Option(min=1, max=600, help="How long to try to reach the ground [s].")
+        float, typer.Option(min=1, max=600, help="How many seconds to try to reach the ground.")
     ] = fetch.REACH_S,
     test: Annotated[bool, typer.Option("--test/--no-test", help="Try the link afterwards.")] = True,
 ) -> None:
