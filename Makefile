@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos soak sanitize fuzz coverage addresses cross arm64 deb release distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage addresses cross arm64 deb release distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ peers:  ## Measure beside WireGuard, OpenVPN, nebula, DTLS and rosenpass (needs 
 chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
 	@tools/run chaos/run lab --only "$(CHAOS)" $(CHAOS_ARGS)
 	@[ -n "$(CHAOS)$(CHAOS_ARGS)" ] || tools/run chaos/run joining
+
+autopilots: setup  ## Fly ArduPilot and PX4 with the tunnel and without (needs root; ARDUPILOT=DIR PX4=DIR: sources; ARGS=--record)
+	@tools/autopilots.sh "$(ARDUPILOT)" "$(PX4)" $(ARGS)
 
 soak: setup  ## Send both ways with a rekey every 5 s for MINUTES (10): nothing may grow or get lost
 	@tools/run chaos/run soak --minutes $(or $(MINUTES),10)

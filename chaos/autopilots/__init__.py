@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`chaos/run autopilots`: real autopilots flown with the tunnel and without (needs root; `make autopilots`)."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import air
+import tables
+from children import ChildError
+from pair import in_processes
+
+from autopilots.flight import flight
+from autopilots.ground import LateError
+from autopilots.scenes import SCENES, Scene
+from autopilots.vehicles import MODELS, MissingError
+from pqc_mav_common.child import ProgramError
+
+_PAGE = "autopilots"
+_WAYS = {True: "tunnel", False: "direct"}
+Row = dict[str, Any]  # scene, autopilot, way, machine, load, runs: figures each, or {"failed": sentence}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument("--autopilots", nargs="+", choices=tuple(MODELS), default=["ardupilot", "px4"])
+    parser.add_argument("--scenes", nargs="+", choices=tuple(SCENES), default=list(SCENES))
+    parser.add_argument("--ways", nargs="+", choices=tuple(_WAYS.values()), default=list(_WAYS.values()))
+    parser.add_argument("--runs", type=int, default=5, help="of each scene, with the tunnel and without")
+    parser.add_argument("--seed", type=int, default=1, help="of the link")
+    parser.add_argument("--record", action="store_true", help="put the figures in place of those of the same scenes")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fly, print and write; 0 when every run was as it should be, 3 when this machine cannot."""
+    if air.refused(_PAGE):
+        return 3
+    able = []
+    for name in options.autopilots:
+        try:
+            MODELS[name].folder()
+            able.append(name)
+        except MissingError as error:
+            print(f"{_PAGE}: {error}.")
+    if not able:
+        return 3
+    rows: list[Row] = []
+    for scene in (SCENES[name] for name in options.scenes):
+        for name in able:
+            for tunnel, way in _WAYS.items():
+                if way in options.ways and (tunnel or not scene.tunnel_only):
+                    rows.append(series(scene, name, tunnel, options.runs, options.seed))
+    folder = options.output if options.record else ""
+    whole = merged(recorded(Path(options.output)), rows) if folder else rows
+    tables.publish(folder, _PAGE, page(whole), {"rows": whole})
+    return 0 if all(not failures(row) for row in rows) else 1
+
+
+def series(scene: Scene, autopilot: str, tunnel: bool, runs: int, seed: int) -> Row:
+    """One line of the table."""
+    row: Row = {"scene": scene.name, "autopilot": autopilot, "way": _WAYS[tunnel], "machine": tables.machine()}
+    row["runs"] = []
+    for figures in in_processes(once, [(scene.name, autopilot, tunnel, seed + turn) for turn in range(runs)], 1):
+        row["runs"].append(figures)
+        print(f"{scene.name}, {autopilot}, {_WAYS[tunnel]}: {figures}", flush=True)
+    return row
+
+
+def once(task: tuple[str, str, bool, int]) -> Row:
+    """One run, in a process of its own: scene, autopilot, with the tunnel, seed."""
+    name, autopilot, tunnel, seed = task
+    scene = SCENES[name]
+    load = os.getloadavg()[0]
+    try:
+        with flight(MODELS[autopilot], tunnel, seed=seed, both=scene.both, drone=scene.drone) as made:
+            figures: Row = dict(scene.fly(made))
+    except (LateError, ChildError, ProgramError, air.AirError) as error:
+        return {"failed": str(error), "load": load}
+    if not scene.good(figures):
+        figures["failed"] = "not as it should be"
+    return {**figures, "load": load}
+
+
+def failures(row: Row) -> list[str]:
+    """Why runs of a line failed."""
+    return [one["failed"] for one in row["runs"] if "failed" in one]
+
+
+def recorded(folder: Path) -> list[Row]:
+    """What is on record."""
+    file = folder / f"{_PAGE}.json.gz"
+    return list(json.loads(gzip.decompress(file.read_bytes()))["rows"]) if file.exists() else []
+
+
+def merged(old: list[Row], new: list[Row]) -> list[Row]:
+    """New lines in place of old ones of the same kind, in the order of the scenes."""
+
+    def key(row: Row) -> tuple[str, str, str]:
+        return row["scene"], row["autopilot"], row["way"]
+
+    lines = {key(row): row for row in (*old, *new) if row["scene"] in SCENES and row["autopilot"] in MODELS}
+    scenes, models, ways = list(SCENES), list(MODELS), list(_WAYS.values())
+    return sorted(
+        lines.values(),
+        key=lambda row: (scenes.index(row["scene"]), models.index(row["autopilot"]), ways.index(row["way"])),
+    )
+
+
+def page(rows: list[Row]) -> str:
+    """The results page."""
+    text = (
+        "# Real autopilots\n\nWritten by `make autopilots ARGS=--record`: ArduPilot's and PX4's own programs in their "
+    )
+    text += "own simulators, without a board, fly in the laboratory's network with the tunnel and without. "
+    text += "Mean with its 95 % interval of the runs that came to their end.\n"
+    for scene in SCENES.values():
+        mine = [row for row in rows if row["scene"] == scene.name]
+        text += f"\n## {scene.title}\n\n"
+        if not mine:
+            text += "Not flown.\n"
+            continue
+        head = ("autopilot", "way", "runs", "good", *scene.columns.values(), "load")
+        text += tables.markdown(head, [_line(scene, row) for row in mine])
+        for row in mine:
+            for sentence in sorted(set(failures(row))):
+                text += f"\n{MODELS[row['autopilot']].title}, {row['way']}: {sentence}.\n"
+    machines = sorted({row["machine"].partition(", load")[0] for row in rows})
+    return text + "".join(f"\n*{each}*\n" for each in machines)
+
+
+def _line(scene: Scene, row: Row) -> tuple[object, ...]:
+    runs = row["runs"]
+    cells = []
+    for name in scene.columns:
+        values = [float(one[name]) for one in runs if name in one]
+        whole = all(value == int(value) for value in values)
+        same = len(set(values)) == 1
+        cells.append("-" if not values else f"{values[0]:g}" if whole and same else tables.interval(values, 2))
+    loads = [one["load"] for one in runs]
+    good = len(runs) - len(failures(row))
+    span = f"{min(loads):.0f} to {max(loads):.0f}"
+    return (MODELS[row["autopilot"]].title, row["way"], len(runs), good, *cells, span)

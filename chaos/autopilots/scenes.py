@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scenes of the autopilot laboratory: each is data, and a function that flies it once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from overload import LINK
+
+from autopilots.flight import Flight
+from autopilots.ground import waypoint
+
+Figures = dict[str, float]
+_TRANSFER_S = 240.0
+_ITEMS = 100
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One scene.
+
+    Attributes:
+        columns: figure -> its heading.
+        tunnel_only: it says nothing without the tunnel.
+        good: whether one run is as it should be; a run that is not counts as failed.
+        both, drone: what is added to the tunnel's configuration.
+    """
+
+    name: str
+    title: str
+    fly: Callable[[Flight], Figures]
+    columns: Mapping[str, str]
+    tunnel_only: bool = False
+    good: Callable[[Figures], bool] = lambda _: True
+    both: Mapping[str, Any] = field(default_factory=dict)
+    drone: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parameters(flight: Flight) -> Figures:
+    """Download all parameters."""
+    flight.boot()
+    return flight.ground.parameters(_TRANSFER_S)
+
+
+def mission(flight: Flight) -> Figures:
+    """Write a mission of 100 items, and read it back."""
+    flight.boot()
+    ground = flight.ground
+    places = [(5.0 * (number // 10), 5.0 * (number % 10), 20.0) for number in range(_ITEMS)]
+    items = [waypoint(ground.system, number, *place) for number, place in enumerate(places)]
+    up_s = ground.upload(items, _TRANSFER_S)
+    down_s, back = ground.download(_TRANSFER_S)
+    # ArduPilot keeps its home in place of the first item.
+    same = len(back) == _ITEMS and all(
+        (mine.command, mine.x, mine.y, round(mine.z, 2)) == (its.command, its.x, its.y, round(its.z, 2))
+        for mine, its in list(zip(items, back, strict=True))[1:]
+    )
+    return {"up_s": up_s, "down_s": down_s, "same": float(same)}
+
+
+def _same(figures: Figures) -> bool:
+    return figures["same"] == 1
+
+
+def thin(fly: Callable[[Flight], Figures]) -> Callable[[Flight], Figures]:
+    """The same over the laboratory's thin link."""
+
+    def flown(flight: Flight) -> Figures:
+        flight.network.joint.impair(LINK)
+        return fly(flight)
+
+    return flown
+
+
+_PARAMETERS = {"seconds": "seconds", "count": "parameters", "missing": "missing in the first list"}
+_MISSION = {"up_s": "upload s", "down_s": "download s", "same": "the same"}
+_RATE = f"{LINK['rate_bit_s'] // 1000} kbit/s"
+
+SCENES = {
+    each.name: each
+    for each in (
+        Scene("parameters", "All parameters", parameters, _PARAMETERS),
+        Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
+        Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
+        Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
+    )
+}

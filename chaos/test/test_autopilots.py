@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scenes' logic against the simulated vehicle, and against real autopilots where their folders are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import air
+import autopilots
+import pytest
+from autopilots.ground import Ground, LateError, mavlink, waypoint
+from autopilots.scenes import SCENES
+from autopilots.vehicles import ARDUPILOT, MODELS, PX4, MissingError
+from traffic import application_socket
+
+needs_root = pytest.mark.skipif(bool(air.need_root()), reason=air.need_root() or "-")
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def talk() -> Any:
+    """A ground station, and the autopilot's side of the conversation: what it says, and what it hears."""
+    with application_socket() as end, application_socket() as vehicle:
+        vehicle.settimeout(5.0)
+        mav = mavlink.MAVLink(None, srcSystem=1, srcComponent=1)
+
+        def say(message: Any, lose: bool = False) -> None:
+            data = message.pack(mav)
+            mav.seq = (mav.seq + 1) % 256
+            if not lose:
+                vehicle.sendto(data, end.getsockname())
+
+        yield Ground(end), say, vehicle
+
+
+def beat() -> Any:
+    return mavlink.MAVLink_heartbeat_message(mavlink.MAV_TYPE_QUADROTOR, mavlink.MAV_AUTOPILOT_PX4, 0, 0, 3, 3)
+
+
+def test_lost_messages_are_counted_by_the_sequence_across_its_end(talk: Any) -> None:
+    ground, say, _ = talk
+    for number in range(300):
+        say(beat(), lose=number in (10, 11, 255))
+    ground.wait(lambda: ground.total == 297, 5.0, "297 heartbeats")
+    assert ground.lost == 3 and ground.system == 1
+
+
+def test_what_other_components_say_is_not_the_autopilots(talk: Any) -> None:
+    ground, say, vehicle = talk
+    other = mavlink.MAVLink(None, srcSystem=1, srcComponent=154)
+    vehicle.sendto(beat().pack(other), ground._socket.getsockname())
+    say(beat())
+    ground.wait(lambda: ground.total, 5.0, "a heartbeat")
+    assert ground.total == 1 and ground.lost == 0
+
+
+def test_what_does_not_come_is_said_with_the_autopilots_words(talk: Any) -> None:
+    ground, say, _ = talk
+    say(mavlink.MAVLink_statustext_message(4, b"PreArm: no fix"))
+    with pytest.raises(LateError, match=r"a landing did not come within 0\.3 s; the autopilot said: PreArm: no fix"):
+        ground.wait(lambda: False, 0.3, "a landing")
+
+
+def test_parameters_that_were_lost_are_asked_for_and_counted(talk: Any) -> None:
+    ground, say, _vehicle = talk
+    say(beat())
+    ground.wait(lambda: ground.total, 5.0, "a heartbeat")
+    answers = [mavlink.MAVLink_param_value_message(f"P{i}".encode(), i, 9, 5, i) for i in (0, 2, 4)]
+    for each in answers:
+        say(each)
+    asked: list[int] = []
+
+    def answer(message: Any) -> None:
+        if message.get_type() == "PARAM_REQUEST_READ":
+            asked.append(message.param_index)
+            say(mavlink.MAVLink_param_value_message(b"late", 1.0, 9, 5, message.param_index))
+
+    real = ground.send
+    ground.send = lambda message: (answer(message), real(message))
+    assert ground.parameters(10.0)["missing"] == 2
+    assert asked == [1, 3]
+
+
+def test_a_waypoint_lies_where_it_should() -> None:
+    item = waypoint(1, 3, 111.32, 0.0, 20.0)
+    assert (item.seq, item.x, item.y, item.z) == (3, 473_987_420, 85_455_940, 20.0)
+
+
+def test_an_autopilot_that_is_not_given_is_skipped_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for model in (ARDUPILOT, PX4):
+        monkeypatch.delenv(model.variable, raising=False)
+        with pytest.raises(MissingError, match=f"{model.variable} is not given"):
+            model.folder()
+        monkeypatch.setenv(model.variable, str(tmp_path))
+        with pytest.raises(MissingError, match=f"'make autopilots {model.variable}={tmp_path}' builds it"):
+            model.folder()
+
+
+def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_not_flown() -> None:
+    def row(scene: str, seconds: float, **more: Any) -> Row:
+        run = {"seconds": seconds, "count": 3, "missing": 0, "load": 1.0, **more}
+        return {"scene": scene, "autopilot": "px4", "way": "direct", "machine": "m, load average 1", "runs": [run, run]}
+
+    old = [row("parameters", 1.0), row("thin-parameters", 9.0)]
+    whole = autopilots.merged(old, [row("parameters", 2.0, failed="it fell down")])
+    assert [each["runs"][0]["seconds"] for each in whole] == [2.0, 9.0]
+    text = autopilots.page(whole)
+    assert "| PX4 SIH | direct | 2 | 0 | 2 | 3 | 0 | 1 to 1 |" in text
+    assert "PX4 SIH, direct: it fell down.\n" in text
+    assert f"## {SCENES['mission'].title}\n\nNot flown.\n" in text
+
+
+def fly(scene: str, model: str, tunnel: bool) -> Row:
+    figures = autopilots.once((scene, model, tunnel, 1))
+    assert "failed" not in figures, figures
+    return figures
+
+
+@needs_root
+def test_the_simulated_vehicle_gives_parameters_and_keeps_a_mission() -> None:
+    assert fly("parameters", "simulated", True)["count"] > 100
+    assert fly("mission", "simulated", False)["same"] == 1
+
+
+@needs_root
+@pytest.mark.parametrize("name", ["ardupilot", "px4"])
+def test_a_real_autopilot_gives_its_parameters_through_the_tunnel(name: str) -> None:
+    try:
+        MODELS[name].folder()
+    except MissingError as error:
+        pytest.skip(str(error))
+    assert fly("parameters", name, True)["count"] > 500
