@@ -36,7 +36,8 @@ from pqc_mav_wirespec.messages import ClientHello, MessageType
 from pqc_mav_wirespec.suites import find_suite
 
 HANDS = 8  # at each address: more than there are places
-ONE, MANY, OWN = ["127.0.0.60"], [f"127.0.0.{60 + number}" for number in range(6)], [two_ends.HOST]
+MANY, OWN = [f"127.0.0.{60 + number}" for number in range(6)], [two_ends.HOST]
+ONE, TWO = MANY[:1], MANY[:2]
 _TURN_S, _AGAIN_S, _HELD_S = 0.005, 0.2, NO_PROGRESS_S - 0.2
 COMMAND_S = 0.02
 COPIED = 2
@@ -251,6 +252,7 @@ def measure(runs: int) -> list[contact.Contact]:
     """All of them, `runs` times."""
     found = []
     for _ in range(runs):
-        found += [competing(ONE, proof=False), competing(MANY, proof=True), competing(OWN, proof=True), copying()]
+        found += [competing(hosts, proof=False) for hosts in (ONE, TWO, MANY)]
+        found += [competing(MANY, proof=True), competing(OWN, proof=True), copying()]
         found.append(beside(10.0))
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has a drone's PSK and not its signing key keeps it out from no single address, and touches no session."""
+"""Who has a drone's PSK and not its signing key keeps it out from no address of his, and touches no session."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ SCENES: dict[str, Callable[[], contact.Contact]] = {
     "lies to the gcs": lambda: spoiling.spoiling("gcs", 1.0),
     "copied proofs": impostor.copying,
     "one address": lambda: impostor.competing(impostor.ONE, proof=False),
+    "two addresses": lambda: impostor.competing(impostor.TWO, proof=False),
+    "six addresses": lambda: impostor.competing(impostor.MANY, proof=False),
     "with the proof": lambda: impostor.competing(impostor.MANY, proof=True),
     "its own address": lambda: impostor.competing(impostor.OWN, proof=True),
     "a session": lambda: impostor.beside(2.0),

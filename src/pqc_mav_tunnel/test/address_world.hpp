@@ -424,6 +424,7 @@ class AddressWorld {
     auto visit = gcs_->reception->on_datagram(datagram, source, now(), gcs_->next_id);
     if (!visit.retry.empty()) down(visit.retry, source);
     if (visit.newcomer) {
+      if (visit.instead_of != nullptr) gcs_->attempts.remove(*visit.instead_of);
       ++gcs_->next_id;
       visit.newcomer->began_ns = now();
       visit.attempt = &gcs_->attempts.add(std::move(visit.newcomer));

@@ -286,6 +286,32 @@ AttemptId attempt(int i) {
   return out;
 }
 
+TEST(Admission, CountsWhatASourceBeganAndDidNotFinish) {
+  Admission admission({});
+  const auto count = [&](const char* source, std::uint64_t now) { return admission.unfinished("uav1", source, now); };
+  EXPECT_TRUE(admits(admission, Facts{.source = "thief"}, {}));
+  EXPECT_TRUE(admits(admission, Facts{.source = "thief"}, {}, kStart + kSecond));
+  EXPECT_TRUE(admits(admission, Facts{.source = "home", .proven = true}, {}));
+  EXPECT_FALSE(asked(admission, {}));
+  admission.begun("uav1", "later", kStart + kSecond);
+  EXPECT_EQ(count("thief", kStart + kSecond), 2u);
+  EXPECT_EQ(count("home", kStart + kSecond), 0u) << "with a proof it does not matter";
+  EXPECT_EQ(count("10.0.0.1", kStart + kSecond), 0u) << "nobody answered there yet";
+  EXPECT_EQ(count("later", kStart + kSecond), 1u);
+  EXPECT_EQ(count("thief", kStart + 61 * kSecond), 1u) << "of the last minute";
+  EXPECT_EQ(admission.unfinished("uav2", "thief", kStart + kSecond), 0u);
+  admission.completed("uav1");
+  EXPECT_EQ(count("thief", kStart + kSecond), 0u);
+}
+
+TEST(Admission, ManyAttemptsOfOtherSourcesTakeNoM2OfOneThatBeganNone) {
+  Admission admission({.per_drone_s = 5});
+  int count = 0;
+  for (int i = 0; i < 1000; ++i) count += admits(admission, Facts{.source = name("thief", i % 6)}, {});
+  EXPECT_EQ(count, 6 + 40) << "the first of each, and the burst of all";
+  EXPECT_TRUE(admits(admission, Facts{}, {}));
+}
+
 TEST(Admission, AProofIsGoodForTheAttemptThatShowedItFirst) {
   Admission admission({});
   const auto mac = [](int i) {

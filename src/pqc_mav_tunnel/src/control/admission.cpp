@@ -14,7 +14,8 @@ constexpr std::uint64_t kGatesBeforeRetry = 200, kDatagramsBeforeRetry = 5'000;
 constexpr std::uint64_t kSlowSignatureNs = 20'000'000;
 constexpr std::size_t kPerDrone = 4, kPerProvenDrone = 6, kPerDroneAndSource = 2, kHeavyAtOnce = 4;
 constexpr double kSourcesAtOnce = static_cast<double>(kPerDrone) / kPerDroneAndSource;
-constexpr std::size_t kEndedKept = 256, kProofsKept = 256;
+constexpr std::size_t kEndedKept = 256, kProofsKept = 256, kBegunKept = 1024;
+constexpr std::uint64_t kBegunForNs = 60'000'000'000;
 
 }  // namespace
 
@@ -41,6 +42,7 @@ Admission::Admission(const AdmissionLimits& limits)
       unanswered_(std::max(4.0 * limits.per_drone_s, 4.0), limits.per_drone_s),
       unproven_(kSourcesAtOnce * std::max(4.0 * limits.per_drone_s, 4.0), kSourcesAtOnce * limits.per_drone_s),
       unproven_of_source_(unanswered_),
+      first_of_source_(unanswered_),
       proven_(unanswered_) {}
 
 void Admission::on_datagram(std::uint64_t now) noexcept { datagrams_.add(now); }
@@ -111,12 +113,15 @@ Admission::Verdict Admission::judge(const AttemptFacts& newcomer, bool costly_su
   const auto refused = newcomer.answered ? Verdict::busy : Verdict::retry;
   if (!(newcomer.answered ? has_place(newcomer, running) : may_begin_unanswered(newcomer, costly_suite, running)))
     return refused;
-  auto& tokens = !newcomer.answered ? unanswered_ : newcomer.proven ? proven_ : unproven_;
+  // Who began none lately waits for nobody who does nothing else.
+  const bool first = newcomer.answered && unfinished(newcomer.drone, newcomer.source, now) == 0;
+  auto& tokens = !newcomer.answered ? unanswered_ : newcomer.proven ? proven_ : first ? first_of_source_ : unproven_;
   if (!tokens.allows(newcomer.drone, now)) return refused;
   if (newcomer.answered && !newcomer.proven) {
     const auto place = newcomer.drone + ' ' + newcomer.source;
     if (!unproven_of_source_.allows(place, now)) return refused;
     unproven_of_source_.charge(place, now);
+    begun(newcomer.drone, newcomer.source, now);
   }
   tokens.charge(newcomer.drone, now);
   return Verdict::begin;
@@ -131,6 +136,20 @@ void Admission::ended(const std::string& drone, const AttemptId& attempt) {
 bool Admission::has_ended(const std::string& drone, const AttemptId& attempt) const {
   const auto it = ended_.find(drone);
   return it != ended_.end() && std::find(it->second.begin(), it->second.end(), attempt) != it->second.end();
+}
+
+void Admission::begun(const std::string& drone, const std::string& source, std::uint64_t now) {
+  auto& kept = begun_[drone];
+  std::erase_if(kept, [&](const auto& each) { return now - each.at_ns > kBegunForNs; });
+  if (kept.size() == kBegunKept) kept.erase(kept.begin());
+  kept.push_back({source, now});
+}
+
+std::size_t Admission::unfinished(const std::string& drone, const std::string& source, std::uint64_t now) const {
+  const auto it = begun_.find(drone);
+  if (it == begun_.end()) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      it->second, [&](const auto& each) { return each.source == source && now - each.at_ns <= kBegunForNs; }));
 }
 
 void Admission::used_proof(const std::string& drone, ByteView mac, const AttemptId& attempt) {

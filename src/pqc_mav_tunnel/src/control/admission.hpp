@@ -74,6 +74,7 @@ class Admission {
   void forget(const std::string& drone) {
     ended_.erase(drone);
     proofs_.erase(drone);
+    begun_.erase(drone);
   }
   /// A datagram of handshakes came, or a gate verified: what load is judged by.
   void on_datagram(std::uint64_t now) noexcept;
@@ -91,6 +92,14 @@ class Admission {
   void ended(const std::string& drone, const AttemptId& attempt);
   [[nodiscard]] bool has_ended(const std::string& drone, const AttemptId& attempt) const;
 
+  /// An attempt without a proof has an answer from this source. judge() knows of those that had it from the start.
+  void begun(const std::string& drone, const std::string& source, std::uint64_t now);
+  /// How many had in the last minute, since one of them completed. A thief of the PSK, who completes none where drones
+  /// must sign, has more of them than the drone at each address that he uses again.
+  [[nodiscard]] std::size_t unfinished(const std::string& drone, const std::string& source, std::uint64_t now) const;
+  /// The drone itself was there.
+  void completed(const std::string& drone) { begun_.erase(drone); }
+
   /// A good return proof, by its MAC, came with M1 of an attempt that began.
   void used_proof(const std::string& drone, ByteView mac, const AttemptId& attempt);
   /// Did it come with another attempt? An M1 is made for one; who has the PSK can put a recorded one into his own.
@@ -100,6 +109,10 @@ class Admission {
   struct UsedProof {
     ByteArray<kReturnProofSize - kReturnProofPrefix> mac;
     AttemptId attempt;
+  };
+  struct Begun {
+    std::string source;
+    std::uint64_t at_ns;
   };
   /// How often something happened in the last second, in steps of a tenth.
   class Rate {
@@ -117,10 +130,11 @@ class Admission {
   [[nodiscard]] bool has_place(const AttemptFacts& newcomer, const Census& running) const;
 
   AdmissionLimits limits_;
-  RateLimiter unanswered_, unproven_, unproven_of_source_, proven_;
+  RateLimiter unanswered_, unproven_, unproven_of_source_, first_of_source_, proven_;
   Rate datagrams_, gates_;
   std::map<std::string, std::vector<AttemptId>> ended_;   // of each drone the newest
   std::map<std::string, std::vector<UsedProof>> proofs_;  // the same
+  std::map<std::string, std::vector<Begun>> begun_;       // the same, of the last minute
 };
 
 /// Is answering this suite so much work or so many bytes that an address should be proven first? `sign_ns` is what a

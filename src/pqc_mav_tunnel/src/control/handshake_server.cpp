@@ -63,6 +63,7 @@ HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& so
   if (visit.newcomer) {
     ++next_id_;
     counters_.gated.add();
+    if (visit.instead_of != nullptr) end(*visit.instead_of, HandshakeError::cancelled, now);
     visit.newcomer->responder = std::make_shared<HandshakeResponder>(host_.env_of(visit.newcomer->link));
     begin(std::move(visit.newcomer), client_hello_limits(), visit.answer, datagram, now);
   }
@@ -79,7 +80,7 @@ void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameL
   auto& taken = attempts_.add(std::move(attempt));
   taken.transport.expect(std::move(expecting));
   (void)taken.transport.on_datagram(first, 0, now);
-  note_answered(taken);
+  note_answered(taken, now);
   if (auto hello = taken.transport.take_message()) compute(taken, std::move(*hello));
   wake_for(taken);
 }
@@ -100,7 +101,7 @@ HandshakeDrop HandshakeServer::feed(Attempt& attempt, ByteView datagram, const S
                                     std::uint64_t now) {
   if (path == Transport::kElsewhere) attempt.elsewhere = source;
   const auto took = attempt.transport.on_datagram(datagram, path, now);
-  note_answered(attempt);
+  note_answered(attempt, now);
   if (auto message = attempt.transport.take_message(); message && attempt.phase == Phase::waiting)
     compute(attempt, std::move(*message));
   send_due(attempt, now);
@@ -199,8 +200,10 @@ bool HandshakeServer::admit_instead(const AttemptFacts& facts, const Attempt* re
   return admitted;
 }
 
-void HandshakeServer::note_answered(Attempt& attempt) {
-  if (!attempt.session && attempt.transport.answered()) attempts_.set_answered(attempt);
+void HandshakeServer::note_answered(Attempt& attempt, std::uint64_t now) {
+  if (attempt.session || attempt.facts.answered || !attempt.transport.answered()) return;
+  attempts_.set_answered(attempt);
+  if (!attempt.facts.proven) reception_.admission().begun(attempt.facts.drone, attempt.facts.source, now);
 }
 
 Standing HandshakeServer::standing_of(const Attempt& attempt) noexcept {
@@ -279,6 +282,7 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
   else
     attempt.transport.linger(std::move(step.send), now);
   attempts_.linger(attempt);
+  reception_.admission().completed(attempt.facts.drone);
   attempt.limit_ns = now + to_ns(kLastAnswerKept);
   send_due(attempt, now);
   report(attempt, HandshakeError::none, now);

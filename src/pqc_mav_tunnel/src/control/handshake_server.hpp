@@ -70,7 +70,7 @@ class HandshakeServer final : public HandshakePort {
              std::uint64_t now);
   void begin_ratchet(std::size_t link, const AttemptId& name, Attempt* replaced, ByteView first, std::uint64_t now);
   [[nodiscard]] bool admit_instead(const AttemptFacts& facts, const Attempt* replaced, std::uint64_t now);
-  void note_answered(Attempt& attempt);
+  void note_answered(Attempt& attempt, std::uint64_t now);
   void refuse_busy(HandshakeResponder& responder, Transport& once, ByteView datagram, ByteView m1,
                    std::uint16_t retry_ms, const std::function<void(ByteView)>& send, std::uint64_t now);
   void compute(Attempt& attempt, Bytes message);

@@ -10,6 +10,8 @@
 namespace pqcmav {
 namespace {
 
+// So long the first attempt of a source keeps its place, whoever comes: a slow one is not pushed out by the next.
+constexpr std::uint64_t kFirstKeptNs = 2'000'000'000;
 constexpr auto kFirstMessage = static_cast<std::uint8_t>(MessageType::client_hello);
 
 /// The longest answer to M1, for what it may take; 0 where the suite is unknown.
@@ -128,7 +130,13 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
   facts.heavy = suite != nullptr && is_heavy(*suite, hello->hybrid);
   const bool is_costly = suite != nullptr && costly(*suite, host_.sign_ns(*suite->sig));
   const auto full = host_.too_long(facts.proven || facts.answered ? Standing::known : Standing::stranger);
-  const auto verdict = full ? Admission::Verdict::busy : admission_.judge(facts, is_costly, attempts_.census(), now);
+  auto verdict = full ? Admission::Verdict::busy : admission_.judge(facts, is_costly, attempts_.census(), now);
+  auto* instead = verdict == Admission::Verdict::busy && !full ? gives_way_to(facts, *link, now) : nullptr;
+  if (instead != nullptr) {
+    attempts_.census().remove(instead->facts);
+    verdict = admission_.judge(facts, is_costly, attempts_.census(), now);
+    attempts_.census().add(instead->facts);
+  }
   Visit out{.outcome = HandshakeDrop::limit};
   if (verdict == Admission::Verdict::retry) {
     out.retry = encode_retry(name, cookies_.make(ip, source.port(), name, *m1, now), keys.from_gcs);
@@ -152,8 +160,27 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
   else if (at_home)
     attempt->transport.lift();
   attempt->facts = std::move(facts);
-  return {
-      .outcome = HandshakeDrop::taken, .newcomer = std::move(attempt), .answer = longest_answer(suite, hello->hybrid)};
+  return {.outcome = HandshakeDrop::taken,
+          .newcomer = std::move(attempt),
+          .answer = longest_answer(suite, hello->hybrid),
+          .instead_of = instead};
+}
+
+/// Of those without a proof, one of the source that began most of them in the last minute and finished none, if that is
+/// more than the newcomer's did. So a thief of the PSK cannot hold places at addresses that he used before.
+HandshakeAttempt* Reception::gives_way_to(const AttemptFacts& newcomer, std::size_t link, std::uint64_t now) const {
+  if (!newcomer.answered || newcomer.proven) return nullptr;
+  auto most = admission_.unfinished(newcomer.drone, newcomer.source, now);
+  HandshakeAttempt* found = nullptr;
+  for (auto* each : attempts_.of_link(link)) {
+    if (each->session || each->phase != HandshakeAttempt::Phase::waiting || !each->facts.answered || each->facts.proven)
+      continue;
+    const auto count = admission_.unfinished(each->facts.drone, each->facts.source, now);
+    if (count <= most || (count == 1 && now - each->began_ns < kFirstKeptNs)) continue;
+    most = count;
+    found = each;
+  }
+  return found;
 }
 
 }  // namespace pqcmav

@@ -55,9 +55,10 @@ class Reception {
     HandshakeAttempt* attempt = nullptr;  // whose datagram it is; it came by `path`
     PathIndex path = Transport::kElsewhere;
     std::unique_ptr<HandshakeAttempt> newcomer =
-        {};                         // is to be begun with it; id, responder and times are the caller's
-    std::size_t answer = 0;         // the longest M2 that the newcomer may get, in bytes
-    std::optional<Busy> busy = {};  // an M1 that is to be refused
+        {};                                  // is to be begun with it; id, responder and times are the caller's
+    std::size_t answer = 0;                  // the longest M2 that the newcomer may get, in bytes
+    HandshakeAttempt* instead_of = nullptr;  // is to be ended first: the newcomer has its place
+    std::optional<Busy> busy = {};           // an M1 that is to be refused
   };
   Visit on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now, std::uint64_t next_id);
 
@@ -67,6 +68,7 @@ class Reception {
   Visit of_attempt(HandshakeAttempt& attempt, ByteView datagram, const SockAddr& source, std::uint64_t now);
   Visit of_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source, std::uint64_t now,
                     std::uint64_t next_id);
+  [[nodiscard]] HandshakeAttempt* gives_way_to(const AttemptFacts& newcomer, std::size_t link, std::uint64_t now) const;
 
   Host host_;
   const RestartKey& restart_;
