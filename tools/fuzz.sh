@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the engine's libFuzzer targets with clang under ASan and UBSan and runs each for FUZZ_SECONDS (60).
 #   fuzz.sh [NAME...]   e.g. fuzz.sh fuzz_control_frame
+#   FUZZ_PAGE=FILE      also writes what was run as a page
 # The corpus grows in .deps/fuzz/<target>; a finding is left in .deps/fuzz/findings and fails the run.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -62,6 +63,7 @@ fi
 seconds="${FUZZ_SECONDS:-60}"
 mkdir -p "$DEPS/fuzz/findings"
 failed=()
+rows=()
 for target in "${targets[@]}"; do
   name="$(basename "$target")"
   seeds=("$DEPS/fuzz/$name")
@@ -76,6 +78,9 @@ for target in "${targets[@]}"; do
   if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 "${more[@]}" \
     -artifact_prefix="$DEPS/fuzz/findings/$name-" "${seeds[@]}" >"$DEPS/log/$name.log" 2>&1; then
     grep -E 'number_of_executed_units|peak_rss' "$DEPS/log/$name.log" || true
+    rows+=("$(awk -v name="$name" '{found[$1] = $2} END {
+      printf "| `%s` | %d | %d |", name, found["stat::number_of_executed_units:"], found["stat::peak_rss_mb:"]
+    }' "$DEPS/log/$name.log") $(find "${seeds[@]}" -type f | wc -l) |")
   else
     tail -n 40 "$DEPS/log/$name.log"
     failed+=("$name")
@@ -83,3 +88,18 @@ for target in "${targets[@]}"; do
 done
 [ ${#failed[@]} -eq 0 ] || die "findings in: ${failed[*]} (inputs in .deps/fuzz/findings)"
 say "${#targets[@]} fuzz targets, $seconds s each, no finding"
+[ -n "${FUZZ_PAGE:-}" ] || exit 0
+{
+  cat <<TEXT
+# What fuzzing found
+
+Nothing. Written by \`FUZZ_PAGE=bench/results/fuzz.md FUZZ_SECONDS=$seconds make fuzz\` on $(date -u +%F): each target for $seconds s with
+$("$clang" --version | head -n 1), AddressSanitizer and UndefinedBehaviorSanitizer, one after the other.
+
+| target | inputs tried | MiB at most | corpus, inputs |
+|---|---|---|---|
+TEXT
+  printf '%s\n' "${rows[@]}"
+} >"$FUZZ_PAGE.new"
+mv "$FUZZ_PAGE.new" "$FUZZ_PAGE"
+say "$FUZZ_PAGE"
