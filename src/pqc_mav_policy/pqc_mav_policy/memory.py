@@ -19,7 +19,7 @@ class Memory:
 
     `calm_since_s` is when the last disturbance or switch was, `stress_since_s` since when a bad link or stress was seen
     in every snapshot (None while there is none). `rekeys` holds the successful changes of keys within the rate limit's
-    window. `abandoned` is the suite that the last rollback left because of blackouts, until `abandoned_until_s`:
+    window that were asked for here: an operator's, and the proxy's own by age, are not this limit's. `abandoned` is the suite that the last rollback left because of blackouts, until `abandoned_until_s`:
     without it the next step would lead back. Failed handshakes leave nothing here but their time: anybody in the path
     can make them fail, so which suites to avoid for them is the engine's to say (DecisionInput.blacklisted).
     """
@@ -35,6 +35,8 @@ class Memory:
     phase: Phase = Phase.UNKNOWN
     event: bool = False  # the phase changed since the keys did
     rekeys: tuple[float, ...] = ()
+    owed: bool = False  # a request of ours succeeded, and its keys were not seen yet
+    served: bool = False  # the keys of the request that waits for its answer were seen
     abandoned: str = ""
     abandoned_until_s: float = 0.0
     last_failure_s: float | None = None
@@ -64,8 +66,10 @@ def abandon(memory: Memory, suite: str, until: float) -> Memory:
 
 def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
     """The memory after seeing a snapshot (of usable senses), before deciding on it."""
+    waits = inputs.session.pending_suite is not None
     memory = replace(
         memory,
+        served=memory.served and (waits or bool(inputs.outcomes)),
         abandoned=memory.abandoned if now < memory.abandoned_until_s else "",
         rekeys=tuple(time for time in memory.rekeys if now - time < parameters.rate_limit_window_s),
     )
@@ -78,12 +82,12 @@ def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters,
 def _outcomes(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
     for outcome in inputs.outcomes:
         if outcome.ok:
-            memory = replace(memory, failures=0)
+            memory = replace(memory, failures=0, owed=not memory.served, served=False)
         else:
             # Where the engine avoids the suite from now on, another is asked for next, and that is no repetition.
             again = memory.failures + (outcome.suite not in inputs.blacklisted)
             failed = memory.ratchet_failed or outcome.kind == "ratchet"
-            memory = replace(memory, failures=again, last_failure_s=now, ratchet_failed=failed)
+            memory = replace(memory, failures=again, last_failure_s=now, ratchet_failed=failed, served=False)
     return memory
 
 
@@ -95,7 +99,9 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
     at = session.last_switch_s if session.last_switch_s is not None else now
     first = not memory.suite
     # Epoch 0 is a new session's first handshake, after a loss of the link or at the very start: not a rekey.
-    rekeys = memory.rekeys if first or session.epoch == 0 else (*memory.rekeys, at)
+    waits = session.pending_suite is not None
+    ours = memory.owed or (waits and not memory.served)
+    rekeys = memory.rekeys if first or session.epoch == 0 or not ours else (*memory.rekeys, at)
     other_suite = not first and session.suite != memory.suite
     return replace(
         memory,
@@ -107,6 +113,8 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
         stress_since_s=None if memory.stress_since_s is None else max(memory.stress_since_s, at),
         event=False,
         rekeys=rekeys,
+        owed=False,
+        served=waits and (ours or memory.served),
         failures=0,  # whoever asked for these keys: handshakes come through
         ratchet_failed=False,
     )

@@ -153,7 +153,12 @@ class PolicyParameters(ParameterTable):
         "Keys of FrodoKEM suites are renewed at this age; 0 = only on events. As for HQC; not published.",
     )
     rate_limit_count: int = _number(
-        5, 1, 1000, "rekeys", "At most this many successful rekeys in the window.", "rekey_rate_limit_count"
+        5,
+        1,
+        1000,
+        "rekeys",
+        "At most this many successful rekeys of the policy's own in the window.",
+        "rekey_rate_limit_count",
     )
     rate_limit_window_s: float = _number(
         300.0, 1.0, 86400.0, "s", "Length of the sliding window of the rate limit.", "rekey_rate_limit_window"

@@ -133,11 +133,13 @@ def key_age(name: str) -> Callable[[float], Frames]:
 
 
 def rekeyed(count: int, spacing: float, end: float) -> Frames:
-    """`count` rekeys `spacing` apart beginning at second 0, then well until `end`, when the keys are due."""
+    """`count` rekeys of the policy's own, `spacing` apart beginning at second 0, then well until `end`, when the keys are due."""
     frames: list[tuple[float, DecisionInput]] = [(-1.0, well())]
     for number in range(count):
         at = number * spacing
-        frames += seconds(at + spacing - 1.0, well(epoch=number + 1, switched=at), at)
+        own = well(epoch=number + 1, switched=at)
+        frames += [(at, change(own, outcomes=(Outcome(DEFAULT, True, at),)))]
+        frames += seconds(at + spacing - 1.0, own, at + 1.0)
     last = well(epoch=count, switched=(count - 1) * spacing)
     return [*frames, *seconds(end, change(last, session={"key_age_s": 1e4}), count * spacing)]
 

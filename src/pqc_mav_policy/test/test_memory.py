@@ -33,11 +33,38 @@ def test_first_session_is_no_rekey_and_counts_as_calm_since_the_start() -> None:
     assert (memory.suite, memory.rekeys, memory.previous_suite, memory.calm_since_s) == (DEFAULT, (), "", 0.0)
 
 
-def test_new_keys_count_as_a_rekey_and_reset_calm_whoever_asked_for_them() -> None:
+def ours(ok: bool = True) -> tuple[Outcome, ...]:
+    return (Outcome(DEFAULT, ok, 100.8),)
+
+
+def test_new_keys_reset_calm_whoever_asked_for_them() -> None:
     memory = see(settled(), 101.0, well(epoch=1, switched=100.6))
-    assert memory.rekeys == (100.6,)
     assert memory.last_switch_s == memory.calm_since_s == 100.6
     assert memory.previous_suite == ""
+
+
+@pytest.mark.parametrize("order", ["keys first", "together", "answer first"])
+def test_keys_that_were_asked_for_here_count_once(order: str) -> None:
+    asked = see(settled(), 100.5, well(session={"pending_suite": DEFAULT}))
+    new = {"epoch": 1, "switched": 100.6}
+    if order == "keys first":
+        waiting = well(session={"pending_suite": DEFAULT}, **new)
+        memory = see(see(see(asked, 101.0, waiting), 101.5, waiting), 102.0, well(outcomes=ours(), **new))
+    elif order == "together":
+        memory = see(asked, 101.0, well(outcomes=ours(), **new))
+    else:
+        memory = see(see(asked, 101.0, well(outcomes=ours())), 102.0, well(**new))
+    assert memory.rekeys == (100.6,)
+    assert see(memory, 103.0, well(epoch=2, switched=102.6)).rekeys == (100.6,), "somebody else's"
+
+
+def test_five_rekeys_of_an_operator_leave_the_policy_all_of_its_own() -> None:
+    memory = settled()
+    for epoch in range(1, 6):
+        memory = see(memory, 100.0 + epoch, well(epoch=epoch, switched=99.8 + epoch))
+    assert memory.rekeys == () and memory.last_switch_s == 104.8
+    failed = see(memory, 106.0, well(epoch=5, switched=104.8, outcomes=ours(ok=False)))
+    assert see(failed, 107.0, well(epoch=6, switched=106.9)).rekeys == ()
 
 
 def test_another_suite_leaves_the_one_before_to_roll_back_to_until_keys_change_again() -> None:
@@ -47,7 +74,7 @@ def test_another_suite_leaves_the_one_before_to_roll_back_to_until_keys_change_a
 
 
 def test_a_new_session_after_a_lost_link_is_no_rekey() -> None:
-    memory = see(settled(), 101.0, well(epoch=7, switched=100.5))
+    memory = see(settled(), 101.0, well(epoch=7, switched=100.5, outcomes=ours()))
     lost = see(memory, 102.0, well(session={"state": TunnelState.DOWN, "suite": "", "epoch": 0}))
     assert lost.suite == DEFAULT
     assert see(lost, 103.0, well(epoch=0, switched=102.5)).rekeys == (100.5,)
@@ -65,7 +92,7 @@ def test_a_new_session_is_noticed_even_with_the_same_suite_and_epoch() -> None:
 
 
 def test_rekeys_leave_the_window_when_it_is_over() -> None:
-    memory = see(settled(), 101.0, well(epoch=1, switched=101.0))
+    memory = see(settled(), 101.0, well(epoch=1, switched=101.0, outcomes=ours()))
     inside = see(memory, 101.0 + PARAMETERS.rate_limit_window_s - 0.1, well(epoch=1, switched=101.0))
     assert inside.rekeys == (101.0,)
     assert see(memory, 101.0 + PARAMETERS.rate_limit_window_s, well(epoch=1, switched=101.0)).rekeys == ()
