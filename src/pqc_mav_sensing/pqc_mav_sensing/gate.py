@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
-from statistics import median
+
+from pqc_mav_sensing.rhythm import Rhythm
 
 # Readings that come no more often than every `stale_s` would each be too old for the next one to be compared with. So
-# what counts as old follows from how they come: the middle one of the last gaps, times this, but no more than that.
-GAPS, GAPS_STALE, MOST_STALE = 5, 2.5, 5.0
+# what counts as old follows from how they come: the usual gap times this, but no more than that times `stale_s`.
+GAPS_STALE, MOST_STALE = 2.5, 5.0
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,7 @@ class Gate:
         self._name, self._unit, self._limits = name, unit, limits
         self._last: tuple[float, float] | None = None  # time and value of the newest good reading
         self._candidates: deque[tuple[float, float]] = deque(maxlen=limits.confirm)
-        self._came_s = -math.inf
-        self._gaps_s: deque[float] = deque(maxlen=GAPS)
+        self._rhythm = Rhythm()
         self.refused = 0
 
     @property
@@ -63,10 +63,7 @@ class Gate:
     @property
     def stale_s(self) -> float:
         """Age at which the last good reading is no longer of use, as readings come now."""
-        least = self._limits.stale_s
-        if len(self._gaps_s) < 2:
-            return least
-        return min(max(least, GAPS_STALE * median(self._gaps_s)), MOST_STALE * least)
+        return self._rhythm.limit_s(GAPS_STALE, self._limits.stale_s, MOST_STALE * self._limits.stale_s)
 
     def age_s(self, now_s: float) -> float:
         """Age of the newest good reading; infinite before the first."""
@@ -74,9 +71,7 @@ class Gate:
 
     def judge(self, at_s: float, value: float) -> str:
         """Take one reading. Returns "" when it is good, else why it is refused, as one sentence."""
-        if math.isfinite(self._came_s):
-            self._gaps_s.append(at_s - self._came_s)
-        self._came_s = at_s
+        self._rhythm.heard(at_s)
         reason = self._judge(at_s, value)
         if reason:
             self.refused += 1

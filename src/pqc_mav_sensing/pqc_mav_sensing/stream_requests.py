@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pqc_mav_sensing.mavlink_messages import LAYOUTS
+from pqc_mav_sensing.rhythm import Rhythm
 
 # Message -> how often it is asked for [us]. Sensing calls a battery or a position older than 2 s unknown.
 WANTED_US: Mapping[int, int] = {147: 500_000, 33: 250_000, 74: 250_000, 245: 500_000}
@@ -22,7 +23,7 @@ _BATTERY = frozenset({1, 147})
 _COMPANIONS = {147: _BATTERY}
 # Without this much of waiting in between a message was not forgotten, only late.
 AFTER_S = 5.0
-SELDOM_S = 1.2  # mean gap from which on a message comes too seldom: half of the 2 s and some jitter
+SELDOM_S = 1.2  # usual gap from which on a message comes too seldom: half of the 2 s and some jitter
 ANSWER_S = 1.5
 AGAIN_S = (5.0, 15.0)  # after the first and the second request that nobody answered
 ACCEPTED = 0  # MAV_RESULT
@@ -47,8 +48,7 @@ class StreamRequests:
 
     def _forget(self, at_s: float) -> None:
         self._since_s = self._beat_s = at_s
-        self._heard_s = dict.fromkeys((*WANTED_US, *_BATTERY), -math.inf)
-        self._gap_s = dict.fromkeys(self._heard_s, 0.0)  # smoothed
+        self._comes = {message: Rhythm() for message in (*WANTED_US, *_BATTERY)}
         self._asked = {message: _Asked() for message in WANTED_US}
         self._open: tuple[int, float] | None = None  # asked for, until when an answer counts
 
@@ -58,11 +58,8 @@ class StreamRequests:
             if at_s - self._beat_s > self._lost_s:
                 self._forget(at_s)
             self._beat_s = at_s
-        elif message in self._heard_s:
-            gap_s, since_s = self._gap_s[message], at_s - self._heard_s[message]
-            if math.isfinite(since_s):
-                self._gap_s[message] = gap_s + (since_s - gap_s) / 3 if gap_s else since_s
-            self._heard_s[message] = at_s
+        elif message in self._comes:
+            self._comes[message].heard(at_s)
 
     def answered(self, result: int, at_s: float) -> None:
         """The autopilot's COMMAND_ACK of SET_MESSAGE_INTERVAL. It does not say of which message, so only one is open
@@ -79,8 +76,8 @@ class StreamRequests:
         if waiting or not alive or now_s - self._since_s < self._after_s:
             return None
         for message, asked in self._asked.items():
-            newest = max(self._heard_s[each] for each in _COMPANIONS.get(message, {message}))
-            enough = now_s - newest < self._after_s and self._gap_s[message] < SELDOM_S
+            newest = max(self._comes[each].came_s for each in _COMPANIONS.get(message, {message}))
+            enough = now_s - newest < self._after_s and self._comes[message].gap_s < SELDOM_S
             if enough or asked.answer or asked.times > len(AGAIN_S) or now_s < asked.next_s:
                 continue
             asked.next_s = now_s + (AGAIN_S[asked.times] if asked.times < len(AGAIN_S) else math.inf)
