@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav detect`: records, trains, judges detectors, and judges captures with the one that flies."""
+"""`pqcmav detect`: records, trains, judges detectors, and judges recordings with one of them."""
 
 from __future__ import annotations
 
@@ -143,14 +143,23 @@ def score(
         float,
         typer.Option(min=2.0, help="How many seconds at its beginning the file is taken to be calm, without --normal."),
     ] = 10.0,
+    detector: Annotated[
+        str, typer.Option(help="rules, or xgboost or tst for recorded flights and windows of 'chaos/run record'.")
+    ] = "rules",
+    model: Annotated[
+        Path | None, typer.Option(help="Another model of xgboost or tst than the shipped one.", show_default=False)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> int:
     """Name the attacks in a capture, and say how well if it has labels."""
+    from pqc_mav_detect.detectors import NAMES
     from pqc_mav_detect.score import ScoreError
     from pqc_mav_detect.score import score as judged
 
+    if detector not in NAMES:
+        raise CliError(f"There is no detector '{detector}'; there are: {', '.join(NAMES)}.", ExitCode.USAGE)
     try:
-        found = judged(file, normal, calm)
+        found = judged(file, normal, calm, detector, model)
     except ScoreError as error:
         raise CliError(str(error), ExitCode.USAGE) from None
     if json:

@@ -15,9 +15,9 @@ from pqc_mav_common import packed
 from pqc_mav_detect.capture import CALM_S, COLUMNS, CaptureRules, Slot
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.dataset import read_rows
-from pqc_mav_detect.detector import Opinion, Verdict
+from pqc_mav_detect.detector import Detector, ModelError, Opinion, Verdict
+from pqc_mav_detect.detectors import RULES, make
 from pqc_mav_detect.episodes import Episodes
-from pqc_mav_detect.rules.detector import Rules
 from pqc_mav_detect.window import PERIOD_S
 
 CALM_LABELS = ("", "0", "0.0", "normal", "benign", "none", "false")
@@ -58,10 +58,19 @@ class Score:
         return self.false_alarms / self.span_s * HOUR_S if self.span_s else math.nan
 
 
-def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> list[Score]:
-    """Of each run in the file, or each end of a recorded flight. Raises ScoreError."""
+def score(
+    path: Path, normal: Path | None = None, calm_s: float = CALM_S, name: str = RULES, model: Path | None = None
+) -> list[Score]:
+    """Of each run in the file, or each end of a recorded flight, by the detector `name`. Raises ScoreError."""
+
+    def detector() -> Detector:
+        try:
+            return make(name, model)
+        except ModelError as error:
+            raise ScoreError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+
     if path.suffix == MCAP:
-        return _flight(path)
+        return _flight(path, detector)
     try:
         cells = list(_cells(path))
     except ScoreError:
@@ -69,9 +78,15 @@ def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> lis
     except (OSError, EOFError, ValueError) as error:
         raise ScoreError(f"{path} cannot be read: {error}") from None
     if cells and "opened" in cells[0] and "run" in cells[0]:
-        return _windows(path)
+        return _windows(path, detector)
+    if name != RULES:
+        raise ScoreError(
+            f"{path} has columns alone, and '{name}' judges by the counters of an end, as recorded flights (.mcap) and "
+            f"windows of 'chaos/run record' have them: use the detector '{RULES}'."
+        )
     slots = _slots(path, cells)
-    calm = _slots(normal, list(_cells(normal))) if normal else [s for s in slots if s.time_s - slots[0].time_s < calm_s]
+    calm = slots_of(normal) if normal else [slot for slot in slots if slot.time_s - slots[0].time_s < calm_s]
+    _alike(path, slots[0 if normal else len(calm) :], normal or path, calm)
     try:
         rules = CaptureRules(calm)
     except ValueError as error:
@@ -83,7 +98,21 @@ def score(path: Path, normal: Path | None = None, calm_s: float = CALM_S) -> lis
     return [_judge(path.name, steps, lambda slot: rules.update(slot, next(turns)), any(slot.label for slot in slots))]
 
 
-def _flight(path: Path) -> list[Score]:
+def _alike(path: Path, slots: Sequence[Slot], calm_path: Path, calm: Sequence[Slot]) -> None:
+    """What is calm and what is judged have to tell the same."""
+    for column in COLUMNS:
+        usual, judged = (any(getattr(slot, column) is not None for slot in each) for each in (calm, slots))
+        if slots and usual != judged:
+            lacks, has = (path, calm_path) if usual else (calm_path, path)
+            where = (
+                f"{lacks} lacks {column}, which {has} has"
+                if path != calm_path
+                else f"{path} has {column} only " + ("while it is calm" if usual else "after its calm beginning")
+            )
+            raise ScoreError(f"{where}: compare captures with the same columns.")
+
+
+def _flight(path: Path, detector: Callable[[], Detector]) -> list[Score]:
     try:
         from pqc_mav_detect.flight import read
 
@@ -93,7 +122,7 @@ def _flight(path: Path) -> list[Score]:
     except ValueError as error:
         raise ScoreError(str(error)) from None
     steps = {end: [(window.time_s, "", window) for window in windows] for end, windows in ends.items()}
-    return [_judge(f"{path.name} {end}", each, Rules().update, False) for end, each in steps.items()]
+    return [_judge(f"{path.name} {end}", each, detector().update, False) for end, each in steps.items()]
 
 
 def slots_of(path: Path) -> list[Slot]:
@@ -101,11 +130,11 @@ def slots_of(path: Path) -> list[Slot]:
     return _slots(path, list(_cells(path)))
 
 
-def _windows(path: Path) -> list[Score]:
+def _windows(path: Path, detector: Callable[[], Detector]) -> list[Score]:
     found = []
     for (run, end), rows in read_rows(path).items():
         steps = [(row.window.time_s, row.episode, row.window) for row in rows]
-        found.append(_judge(f"{run} {end}", steps, Rules().update, True))
+        found.append(_judge(f"{run} {end}", steps, detector().update, True))
     return found
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from scenes import Scene
 from pqc_mav_detect import classes
 from pqc_mav_detect.capture import Slot
 from pqc_mav_detect.dataset import Row, write_rows
+from pqc_mav_detect.detectors import NAMES, RULES, TST
 from pqc_mav_detect.score import ScoreError, score
 
 FIELDS = ("time_s", "packets", "bytes", "mavlink_packets", "label")
@@ -72,6 +74,40 @@ def test_windows_of_the_laboratory(tmp_path: Path) -> None:
     (found,) = score(tmp_path / "w.csv.gz")
     assert found.name == "r gcs" and found.delays_s == [pytest.approx(0.1, abs=0.15)]
     assert {alarm.kind for alarm in found.alarms} == {classes.FORGERY}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_detector_judges_windows_and_says_so_of_captures(tmp_path: Path, name: str) -> None:
+    if name == TST:
+        pytest.importorskip("onnxruntime")
+    scene = Scene()
+    rows = [Row("r", "gcs", "", "", window) for window in scene.run(15.0)]
+    rows += [Row("r", "gcs", "forgery", "forgery", window) for window in scene.run(5.0, drop_auth_fail=500.0)]
+    write_rows(tmp_path / "w.csv.gz", rows)
+    (found,) = score(tmp_path / "w.csv.gz", name=name)
+    assert classes.FORGERY in {alarm.kind for alarm in found.alarms} and found.false_alarms == 0
+    if name != RULES:
+        with pytest.raises(ScoreError, match=f"'{name}' judges by the counters of an end"):
+            score(written(tmp_path / "c.csv", capture(20.0)), name=name)
+        with pytest.raises(ScoreError, match=r"^[A-Z].*none\.bin"):
+            score(tmp_path / "w.csv.gz", name=name, model=tmp_path / "none.bin")
+
+
+@pytest.mark.parametrize("lacking", ["packets", "bytes", "mavlink_packets"])
+def test_a_normal_capture_with_other_columns_is_refused_in_a_sentence(tmp_path: Path, lacking: str) -> None:
+    fewer = [name for name in FIELDS if name != lacking]
+    whole, part = written(tmp_path / "w.csv", capture(60.0)), written(tmp_path / "p.csv", capture(60.0), fewer)
+    with pytest.raises(ScoreError, match=rf"p\.csv lacks {lacking}, which .*w\.csv has"):
+        score(whole, part)
+    with pytest.raises(ScoreError, match=rf"p\.csv lacks {lacking}, which .*w\.csv has"):
+        score(part, whole)
+    assert score(part, part)[0].alarms == []
+
+
+def test_a_column_that_begins_later_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    late = [replace(s, mavlink_packets=None) if s.time_s < 10.0 else s for s in capture(60.0)]
+    with pytest.raises(ScoreError, match="has mavlink_packets only after its calm beginning"):
+        score(written(tmp_path / "c.csv", late))
 
 
 @pytest.mark.parametrize(
