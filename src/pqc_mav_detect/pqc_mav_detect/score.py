@@ -104,10 +104,9 @@ def _alike(path: Path, slots: Sequence[Slot], calm_path: Path, calm: Sequence[Sl
         usual, judged = (any(getattr(slot, column) is not None for slot in each) for each in (calm, slots))
         if slots and usual != judged:
             lacks, has = (path, calm_path) if usual else (calm_path, path)
+            when = "while it is calm" if usual else "after its calm beginning"
             where = (
-                f"{lacks} lacks {column}, which {has} has"
-                if path != calm_path
-                else f"{path} has {column} only " + ("while it is calm" if usual else "after its calm beginning")
+                f"{path} has {column} only {when}" if path == calm_path else f"{lacks} lacks {column}, which {has} has"
             )
             raise ScoreError(f"{where}: compare captures with the same columns.")
 

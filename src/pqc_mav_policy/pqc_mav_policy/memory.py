@@ -19,9 +19,10 @@ class Memory:
 
     `calm_since_s` is when the last disturbance or switch was, `stress_since_s` since when a bad link or stress was seen
     in every snapshot (None while there is none). `rekeys` holds the successful changes of keys within the rate limit's
-    window that were asked for here: an operator's, and the proxy's own by age, are not this limit's. `abandoned` is the suite that the last rollback left because of blackouts, until `abandoned_until_s`:
-    without it the next step would lead back. Failed handshakes leave nothing here but their time: anybody in the path
-    can make them fail, so which suites to avoid for them is the engine's to say (DecisionInput.blacklisted).
+    window that were asked for here: an operator's, and the proxy's own by age, are not this limit's. `abandoned` is the
+    suite that the last rollback left because of blackouts, until `abandoned_until_s`: without it the next step would
+    lead back. Failed handshakes leave nothing here but their time: anybody in the path can make them fail, so which
+    suites to avoid for them is the engine's to say (DecisionInput.blacklisted).
     """
 
     calm_since_s: float

@@ -157,7 +157,7 @@ class PolicyParameters(ParameterTable):
         1,
         1000,
         "rekeys",
-        "At most this many successful rekeys of the policy's own in the window.",
+        "At most this many successful rekeys of its own in the window.",
         "rekey_rate_limit_count",
     )
     rate_limit_window_s: float = _number(

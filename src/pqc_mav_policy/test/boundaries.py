@@ -133,7 +133,7 @@ def key_age(name: str) -> Callable[[float], Frames]:
 
 
 def rekeyed(count: int, spacing: float, end: float) -> Frames:
-    """`count` rekeys of the policy's own, `spacing` apart beginning at second 0, then well until `end`, when the keys are due."""
+    """`count` rekeys of its own, `spacing` apart from second 0 on, then well until `end`, when the keys are due."""
     frames: list[tuple[float, DecisionInput]] = [(-1.0, well())]
     for number in range(count):
         at = number * spacing
