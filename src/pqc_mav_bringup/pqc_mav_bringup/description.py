@@ -76,8 +76,9 @@ class ProcessDescription:
 
     `settings`, `config`, `files` (further parameter files) and `remaps` are for ROS nodes; keys of `settings` and
     `remaps` may name arguments too. `when` maps argument names to the value they must have, `unless` to one they must
-    not have. `check` looks at the arguments of a process that is to run and raises BringupError. `hint` says how to get
-    a package that is missing.
+    not have. `nice` lowers its priority by so much: whatever carries no packets gives way to what does. `check` looks
+    at the arguments of a process that is to run and raises BringupError. `hint` says how to get a package that is
+    missing.
     """
 
     name: str
@@ -94,6 +95,7 @@ class ProcessDescription:
     when: Mapping[str, str] = field(default_factory=dict)
     unless: Mapping[str, str] = field(default_factory=dict)
     respawn: Respawn | None = field(default_factory=Respawn)
+    nice: int = 0
     check: Callable[[Mapping[str, str]], None] | None = None
     hint: str = ""
 
@@ -126,6 +128,7 @@ class Process:
     remaps: Mapping[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     log_level: str = ""
+    nice: int = 0
 
     @property
     def parameter_files(self) -> tuple[str, ...]:
@@ -202,4 +205,5 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         remaps=_filled(process.remaps, values),
         files=tuple(filter(None, (file.format_map(values) for file in process.files))),
         log_level=values.get("log_level", "") if is_ros else "",
+        nice=process.nice,
     )

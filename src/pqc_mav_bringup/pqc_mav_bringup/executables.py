@@ -59,6 +59,11 @@ def command(process: Process) -> list[str]:
     return [*line, "--ros-args", *ros] if ros else line
 
 
+def priority(process: Process) -> list[str]:
+    """What stands before the command line of a process that gives way to others."""
+    return ["nice", "-n", str(process.nice)] if process.nice and shutil.which("nice") else []
+
+
 def log_level(process: Process) -> list[str]:
     """The ROS arguments for a log level other than ROS' own default."""
     return [] if process.log_level in ("", "info") else ["--log-level", process.log_level]

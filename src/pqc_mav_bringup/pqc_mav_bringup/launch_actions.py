@@ -27,7 +27,7 @@ from launch import LaunchContext, LaunchDescription
 from pqc_mav_bringup import composed, configuration, mavros
 from pqc_mav_bringup.child import PATIENCE_S
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
-from pqc_mav_bringup.executables import find_executable, log_level
+from pqc_mav_bringup.executables import find_executable, log_level, priority
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.respawn import Lives
 from pqc_mav_common.siblings import MARK, new_mark
@@ -140,7 +140,7 @@ class Keeper:
         common: dict[str, Any] = {
             "output": "screen",
             "additional_env": self._environment,
-            "prefix": _PREFIX,
+            "prefix": " ".join((_PREFIX, *priority(process))).strip(),
             "sigkill_timeout": _SIGKILL_TIMEOUT,
         }
         if not process.node and not process.parameters:

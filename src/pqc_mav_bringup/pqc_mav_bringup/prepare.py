@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pqc_mav_bringup import configuration, mavros
 from pqc_mav_bringup.description import Process
-from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.executables import command, priority
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.ready import Ready
 from pqc_mav_common.siblings import MARK, new_mark
@@ -18,7 +18,7 @@ def prepare(processes: Sequence[Process], environment: Mapping[str, str] | None 
     """What the supervisor starts, all with one mark. Raises BringupError when a program or file is missing."""
     for process in processes:
         configuration.check(process)
-    commands = [(process, tuple(command(process))) for process in processes]
+    commands = [(process, (*priority(process), *command(process))) for process in processes]
     for process in processes:
         mavros.check_data(process, os.environ)
         configuration.engine_of(process)

@@ -30,6 +30,7 @@ ONBOARD = "pqc_onboard"
 DETECT = "pqc_detect"
 GUARD = "pqc_guard"
 RECORDER = "flight_recorder"
+GIVES_WAY = 5  # as the engine's own threads that compute handshakes
 
 SWITCH = ("true", "false")
 _SENSING_HINT = "sensing:=true needs the package pqc_mav_sensing; sensing:=false works without it"
@@ -104,6 +105,7 @@ def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str,
     """The four sensing nodes in one process; they name themselves, and each takes its own settings."""
     return ProcessDescription(
         name=SENSING,
+        nice=GIVES_WAY,
         package="pqc_mav_sensing",
         executable=SENSING,
         namespace=namespace,
@@ -118,6 +120,7 @@ def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, 
     """The policy node next to the drone's proxy."""
     return ProcessDescription(
         name=POLICY,
+        nice=GIVES_WAY,
         package="pqc_mav_policy",
         executable=POLICY,
         node=POLICY,
@@ -135,6 +138,7 @@ def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str,
         arguments=("--detect={detect}", _GUARDED),
         environment=mavros.WATCHED,
         name=ONBOARD,
+        nice=GIVES_WAY,
         package="pqc_mav_bringup",
         executable=f"{ONBOARD}.py",  # a program of our own, see there
         namespace=namespace,
@@ -151,6 +155,7 @@ def _detect(
     """The detector next to a proxy."""
     return ProcessDescription(
         name=DETECT,
+        nice=GIVES_WAY,
         package="pqc_mav_detect",
         executable=DETECT,
         node=DETECT,
@@ -168,6 +173,7 @@ def _guard(
     """The guard in a process of its own."""
     return ProcessDescription(
         name=GUARD,
+        nice=GIVES_WAY,
         package=proxy.PACKAGES[proxy.PY],
         executable=GUARD,
         node=GUARD,
@@ -181,6 +187,7 @@ def _recorder(namespace: str) -> ProcessDescription:
     """The flight recorder: the topics of both ends, as far as they can be heard here."""
     return ProcessDescription(
         name=RECORDER,
+        nice=GIVES_WAY,
         package="pqc_mav_recorder",
         executable="pqc_recorder",
         node=RECORDER,

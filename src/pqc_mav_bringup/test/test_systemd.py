@@ -29,6 +29,7 @@ def test_unit(role: str) -> None:
     assert unit["Restart"] == "on-failure"
     assert unit["RestartSec"] == f"{Respawn().delay_s * 1000:.0f}ms", "as the supervisor does"
     assert {int(code) for code in unit["RestartPreventExitStatus"].split()} == set(Respawn().never_after)
+    assert int(unit["Nice"]) < 0 and int(unit["CPUWeight"]) > 100, "above what systemd gives to others"
     assert unit["NoNewPrivileges"] == "yes" and unit["User"] == "pqcmav"
     assert unit["MemorySwapMax"] == unit["LimitCORE"] == "0"
     assert unit["CapabilityBoundingSet"] == "" and "AmbientCapabilities" not in unit

@@ -45,6 +45,19 @@ def test_settings_of_the_proxies_are_keys_of_the_engine_in_its_types(system) -> 
             assert type(value) is TYPES[known[name]], name
 
 
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+@pytest.mark.parametrize("changes", [{}, {"together": "false"}, {"detect": "false", "proxy": "cpp"}])
+def test_what_carries_no_packets_gives_way_to_what_does(system, changes: dict[str, str]) -> None:
+    known = {argument.name for argument in system.arguments}
+    given = {**changes, "record": "flight.mcap"}
+    processes = resolve(system, {name: value for name, value in given.items() if name in known})
+    lowered = {process.label.rpartition("/")[2] for process in processes if process.nice}
+    assert lowered <= {"pqc_sensing", "pqc_policy", "pqc_onboard", "pqc_detect", "pqc_guard", "flight_recorder"}
+    assert {process.package for process in processes if not process.nice}.isdisjoint(
+        {"pqc_mav_sensing", "pqc_mav_policy", "pqc_mav_detect", "pqc_mav_recorder"}
+    )
+
+
 @pytest.mark.parametrize(
     ("system", "names"),
     [

@@ -29,8 +29,9 @@ SCALED_FROM, SCALE = 25.0, 0.2  # packets/s; where more come, chance makes large
 WEAK_LOSS, WEAK_SPREAD, DEVIATIONS = 0.055, 0.15, 2.5  # as a share, and how it spreads: variance times packets
 CUT_S = 0.25  # such a silence of the other end's window is one loss
 MISSED_S, MISSED_SKIPS = 2.5, 2  # a report that is so late while packets are missing, so many times in 4 s
-# A busy machine delays what it judges by. A round trip passes through so many processes, each of which may have waited
-# for a processor as long as this one did at most in so many seconds; a silence may be made by both ends and this one.
+# A busy machine delays what it judges by. A round trip, and a report on its way to this process, pass through so many
+# threads, each of which may have waited for a processor as long as this one did at most in so many seconds; a silence
+# may be made by both ends and this one.
 HOST_S, ROUND_TRIP_WAITS, SILENCE_WAITS = 3.0, 6.0, 4.0
 STALL_S = 0.25  # a window this long says that this machine stood still, not the link
 # A machine that stands still (so long a window) imitates attacks: both ends repeat handshakes, reports, round trips are
@@ -288,7 +289,7 @@ class Windows:
         for name, view in now.peer.items():
             if self._heard(name, now):
                 drone = self._drones[name]
-                age = now.time_s - max(view.time_s, drone.since_s)
+                age = now.time_s - max(view.time_s, drone.since_s) - ROUND_TRIP_WAITS * self._waited_most()
                 values["report_age"] = max(values["report_age"], age)
                 if age > MISSED_S and len(self._skipped_s) >= MISSED_SKIPS:
                     values["unreported"] = max(values["unreported"], age - MISSED_S)

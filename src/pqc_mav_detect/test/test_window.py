@@ -223,6 +223,20 @@ def test_what_this_machine_made_others_wait_is_no_delay_and_no_silence() -> None
     assert seen(60.0) == (0.0, False)
 
 
+def test_a_report_that_waits_for_this_machine_is_not_missing() -> None:
+    def age(waited_ms: float) -> float:
+        windows = Windows()
+        for turn in range(100):
+            kernel = {"waited_ns": int(turn * waited_ms * 1e6)}
+            peer = {DRONE: LinkView(min(1.0 + turn / 10, 5.5))}
+            window = windows.update(Reading(1.0 + turn / 10, {}, {DRONE: 32 * turn}, kernel, {}, peer))
+        assert window is not None
+        return window.values["report_age"]
+
+    assert age(0.0) == pytest.approx(5.4)
+    assert age(50.0) == pytest.approx(5.4 - 6 * 0.05) and age(950.0) == 0.0
+
+
 def test_what_a_machine_that_stood_still_imitates_says_nothing_and_floods_do() -> None:
     scene = Scene()
     scene.link = LinkView(0.0, loss=0.3, delay_ms=400.0, packets_per_s=200.0)

@@ -24,6 +24,7 @@ from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
 from pqc_mav_sensing.mavros_source import MavrosSource
 from pqc_mav_sensing.node_base import SensingNode
+from pqc_mav_sensing.own_lateness import OwnLateness
 from pqc_mav_sensing.phase import Phase
 from pqc_mav_sensing.stream_requests import StreamRequests
 from pqc_mav_sensing.vehicle_tracker import VehicleTracker
@@ -115,6 +116,7 @@ class BatteryNode(SensingNode):
         self._vehicles = self.create_lifecycle_publisher(VehicleState, "vehicle", qos.state())
         self._pass_on = self.create_lifecycle_publisher(BatteryState, "battery_state", sensor())
         self.every(BATTERY_S, self._publish_battery)
+        self._battery_late, self._vehicle_late = OwnLateness(BATTERY_S), OwnLateness(LOOK_S)
         self._source: MavlinkTap | MavrosSource | None = None
 
     def set_up(self) -> None:
@@ -231,14 +233,16 @@ class BatteryNode(SensingNode):
 
     def _publish_battery(self) -> None:
         with self._lock:
-            state = self._estimator.state(time.monotonic())
+            state = self._estimator.state(self._battery_late.judged_s(time.monotonic()))
         source = self._source_name if state.at_s is not None else "none"
         self._battery.publish(conversions.battery_message(state, source, self._chemistry.name, self.header(state.at_s)))
 
     def _publish_vehicle(self) -> None:
         now_s = time.monotonic()
+        # The tap's thread has just read what waited; for mavros the executor does, maybe after this.
+        judged_s = self._vehicle_late.judged_s(now_s) if isinstance(self._source, MavrosSource) else now_s
         with self._lock:
-            view = self._vehicle.view(now_s)
+            view = self._vehicle.view(judged_s)
             if view.valid:
                 self._estimator.follow(now_s, view.armed, view.phase is Phase.TAKEOFF)
         # A new heartbeat is published at once too, so that subscribers do not see an older age than it has.
