@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from captures import capture
+from pymavlink.dialects.v20 import common as mavlink
 from scenes import LEAST, Scene
 
 from pqc_mav_detect.capture import CALM_S, CaptureRules, Slot
@@ -17,6 +18,9 @@ from pqc_mav_detect.detectors import RULES, XGBOOST, make
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.rules.detector import Rules
 from pqc_mav_detect.window import PERIOD_S, LinkView, Window
+from pqc_mav_sim.autopilot import Autopilot, AutopilotConfig
+from pqc_mav_sim.frames import parse_datagram
+from pqc_mav_sim.rates import STREAMS
 
 HOUR_S = 3600.0
 
@@ -64,6 +68,26 @@ def test_the_rules_call_an_hour_of_restarts_and_starvation_no_attack() -> None:
 @pytest.mark.parametrize("name", [RULES, XGBOOST])
 def test_each_shipped_detector_calls_ten_minutes_of_it_no_attack(name: str) -> None:
     level, reason = strongest(make(name), ordinary(600.0, 320.0, seed=5))
+    assert level <= Level.SUSPICIOUS, reason
+
+
+@pytest.mark.parametrize("like", ["px4", "ardupilot"])
+def test_what_an_autopilot_sends_before_and_after_it_is_asked_is_no_attack(like: str) -> None:
+    autopilot = Autopilot(AutopilotConfig(rate_hz=100.0, like=like, profile="client"), 0.0)
+    scene, windows = Scene(), []
+    for turn in range(600):
+        now_s = turn * PERIOD_S
+        if turn == 200:  # ground software connects: every stream, and the whole list of parameters
+            for stream in STREAMS:
+                autopilot.scheduler.set_interval(stream.msg_id, 0, now_s)
+            list_all = mavlink.MAVLink_param_request_list_message(1, 1)
+            packed = list_all.pack(mavlink.MAVLink(None, srcSystem=255, srcComponent=190))
+            for frame in parse_datagram(bytes(packed)).frames:
+                autopilot.receive(frame, now_s)
+        count = len(autopilot.tick(now_s)) + len(autopilot.due(now_s))
+        windows += scene.run(PERIOD_S, count / PERIOD_S)
+    assert max(window.values["opened"] for window in windows) > 200, "the list was sent"
+    level, reason = strongest(Rules(LEAST), windows)
     assert level <= Level.SUSPICIOUS, reason
 
 

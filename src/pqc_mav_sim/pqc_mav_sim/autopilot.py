@@ -20,6 +20,7 @@ from pqc_mav_sim.flight_config import FlightConfig
 from pqc_mav_sim.frames import Decoder, Frame
 from pqc_mav_sim.gcs_monitor import GcsMonitor
 from pqc_mav_sim.guidance import Sticks
+from pqc_mav_sim.habits import HABITS
 from pqc_mav_sim.identity import autopilot_version
 from pqc_mav_sim.latency import LatencyHistogram
 from pqc_mav_sim.mav_types import Message
@@ -54,6 +55,7 @@ class AutopilotConfig:
     shared_clock: bool = False
     on_request: bool = False  # streams only for who asked for them
     params: tuple[tuple[str, float], ...] = ()  # parameters other than their defaults
+    like: str = ""  # one of HABITS
 
     def __post_init__(self) -> None:
         if not 1 <= self.sysid <= MAX_SYSID:
@@ -62,6 +64,9 @@ class AutopilotConfig:
             raise ValueError(f"altitude {self.altitude_m:g} m is out of range: give 2 to 120")
         if not 0.0 <= self.cruise_s <= 86400.0:
             raise ValueError(f"cruise time {self.cruise_s:g} s is out of range: give 0 to 86400")
+        if self.like not in HABITS:
+            known = ", ".join(name for name in HABITS if name)
+            raise ValueError(f"there is no autopilot '{self.like}' to be like: give one of {known}")
 
 
 class Autopilot:
@@ -69,11 +74,13 @@ class Autopilot:
 
     def __init__(self, config: AutopilotConfig, t: float, unix_offset: float = 0.0) -> None:
         self.config = config
-        self.params = ParamTable(overrides={**dict(config.params), "MAV_SYS_ID": config.sysid})
+        habits = HABITS[config.like]
+        self.params = ParamTable(habits.specs(), {**dict(config.params), "MAV_SYS_ID": config.sysid})
         self.plant = Plant(
             LocalFrame(*config.home), FlightConfig.from_params(self.params.value), seed=config.seed, soc=config.battery
         )
-        self.scheduler = StreamScheduler(config.rate_hz, t, on_request=config.on_request)
+        on_request = config.on_request or habits.on_request
+        self.scheduler = StreamScheduler(config.rate_hz, t, habits.streams(), on_request)
         self.telemetry = Telemetry(self.plant, seed=config.seed, unix_offset=unix_offset)
         self.profile = ProfileRunner(steps_of(config.profile, altitude=config.altitude_m, cruise_s=config.cruise_s))
         self.gcs = GcsMonitor()

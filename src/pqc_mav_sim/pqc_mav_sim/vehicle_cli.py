@@ -13,6 +13,7 @@ from typing import Any
 from pqc_mav_common.process import call_in_handler
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
 from pqc_mav_sim.endpoint import EndpointError, any_port_towards, resolve
+from pqc_mav_sim.habits import HABITS
 from pqc_mav_sim.profile import PROFILES
 from pqc_mav_sim.rates import DEFAULT_TOTAL_HZ, MAX_TOTAL_HZ, MIN_TOTAL_HZ
 from pqc_mav_sim.vehicle import Vehicle
@@ -77,6 +78,12 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--on-request", action="store_true", help="send only heartbeats until streams are asked for, as ArduPilot does"
     )
+    parser.add_argument(
+        "--like",
+        choices=[name for name in HABITS if name],
+        default=defaults.like,
+        help="send what this autopilot sends unasked, and as many parameters, after figures seen of the real one",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one line of JSON at exit")
     return parser
 
@@ -102,6 +109,7 @@ def config_from(args: argparse.Namespace) -> AutopilotConfig:
         params=tuple(_param(text) for text in args.param),
         shared_clock=args.shared_clock,
         on_request=args.on_request,
+        like=args.like,
     )
 
 
