@@ -8,6 +8,7 @@ add_library(pqcmav_engine STATIC
   src/engine_drones.cpp
   src/error.cpp
   src/events.cpp
+  src/host.cpp
   src/open_sockets.cpp
   src/peer_list.cpp
   src/process.cpp
@@ -132,12 +133,12 @@ add_library(pqcmav_engine STATIC
   # the control socket: what programs on this machine see and steer
   src/console/calls.cpp
   src/console/commands.cpp
-  src/console/console.cpp
   src/console/console_server.cpp
   src/console/event_journal.cpp
   src/console/handshake_tally.cpp
   src/console/local_socket.cpp
   src/console/views.cpp
+  src/console/wanted_file.cpp
 )
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
 configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)

@@ -32,27 +32,19 @@ void add_endpoints(LinkStatus& status, const PlainHub& hub) {
                                      : sentence + (status.last_error.empty() ? "" : " " + status.last_error);
 }
 
-/// Where the path is a guess, the tunnel does without.
-std::optional<LocalSocket> open_control_socket(const EngineConfig& config, EventQueue& events) {
-  if (config.control_socket == "off") return std::nullopt;
-  try {
-    return LocalSocket(config);
-  } catch (const TunnelError& error) {
-    if (config.control_socket != "auto") throw;
-    events.log(LogLevel::info, "", error.what());
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 
-Engine::Impl::Impl(EngineConfig given)
-    : config(given.lean()), shown(std::move(given)), events(log_level_of(config.log_level).value_or(LogLevel::info)) {
+Engine::Impl::Impl(EngineConfig given, EventQueue* of_host)
+    : config(given.lean()),
+      shown(std::move(given)),
+      hosted(of_host != nullptr),
+      own_events(log_level_of(config.log_level).value_or(LogLevel::info)),
+      events(hosted ? *of_host : own_events) {
   for (const auto& entry : shown.drones) named.insert(entry.id);
   event_journal.make_room(shown.drones.size());
-  events.also_tell([this](const Event& event) { event_journal.take(event); });
+  own_events.also_tell([this](const Event& event) { event_journal.take(event); });
   if (config.role == Role::drone)
     drone = std::make_unique<DroneControl>(shown, events);
   else
@@ -79,7 +71,7 @@ void Engine::Impl::start(Engine& engine) {
     hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
     hooks.set_back = [this] { gcs->on_set_back(); };
   }
-  auto socket = open_control_socket(config, events);
+  auto socket = hosted ? std::nullopt : open_local_socket(config, events);
   data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
   try {
     // The data thread drives the handshakes: their handler is known before it runs.
@@ -106,10 +98,11 @@ void Engine::Impl::stop() {
   if (gcs) gcs->stop();
   console.reset();  // rekeys that were asked there have their answer now
   data->stop();
-  events.close();
+  own_events.close();
 }
 
-Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config), nullptr)) {}
+Engine::Engine(EngineConfig config, EventQueue& of_host) : impl_(std::make_unique<Impl>(std::move(config), &of_host)) {}
 Engine::~Engine() = default;
 void Engine::start() { impl_->start(*this); }
 void Engine::stop() { impl_->stop(); }

@@ -23,7 +23,7 @@ namespace pqcmav {
 
 class Engine::Impl {
  public:
-  explicit Impl(EngineConfig given);
+  Impl(EngineConfig given, EventQueue* of_host);
   ~Impl() { stop(); }
 
   void start(Engine& engine);
@@ -56,8 +56,10 @@ class Engine::Impl {
   std::function<void()> source_taken;
   std::vector<std::string> source_files;
   std::set<std::string> named;  // drones that the configuration has named; under config_mutex
+  const bool hosted;
   EventJournal event_journal;
-  EventQueue events;
+  EventQueue own_events;
+  EventQueue& events;
   std::unique_ptr<DroneControl> drone;
   std::unique_ptr<GcsControl> gcs;
   std::unique_ptr<DataPlane> data;

@@ -319,6 +319,17 @@ TEST_F(CommandsTest, HelloSaysWhoseDoorThisIs) {
   EXPECT_EQ(ask(R"({"v": 1, "command": "hello"})")["result"]["id"], "uav1");
 }
 
+TEST_F(CommandsTest, AnEngineOfANodeIsOpenedByItsNode) {
+  const auto answer = [&](const char* command, uid_t uid) {
+    const auto made = commands.answer(Json{{"v", 1}, {"command", command}}.dump(), {42, uid, 1001});
+    return Json::parse(made.work ? made.work() : made.line)["error"]["code"];
+  };
+  for (const auto* command : {"configure", "pause", "resume"}) {
+    EXPECT_EQ(answer(command, ::geteuid() + 1), "permission") << command;
+    EXPECT_EQ(answer(command, ::geteuid()), "state") << command;
+  }
+}
+
 TEST_F(CommandsTest, CountersOfTheServerSayWhenTheyWereRead) {
   engine.packets = 7;
   const auto before = now_ns();

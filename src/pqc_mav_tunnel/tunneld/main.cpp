@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -26,8 +25,8 @@
 #include "health_file.hpp"
 #include "pqc_mav_tunnel/attempt_log.hpp"
 #include "pqc_mav_tunnel/calls.hpp"
-#include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/host.hpp"
 #include "pqc_mav_tunnel/process.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 #include "service_manager.hpp"
@@ -37,11 +36,16 @@ namespace {
 using namespace pqcmav;
 
 constexpr const char* kUsage =
-    "Usage: pqcmav-tunneld [--check] [--node NAME] [--set KEY=VALUE]... CONFIG.yaml...\n"
+    "Usage: pqcmav-tunneld [--check] [--door PATH] [--paused] [--node NAME] [--set KEY=VALUE]... CONFIG.yaml...\n"
     "Runs one end of a PQC-MAV tunnel until SIGINT or SIGTERM; SIGHUP makes it read configuration and keys again.\n"
     "docs/configuration.md explains every key. Of several files the later ones win.\n"
     "  --node NAME  of ROS parameter files take what they have for this node, as /gcs/pqc_proxy (any pqc_proxy)\n"
     "  --set KEY=VALUE  wins against the files: --set shape_kbit=64 --set 'drones=[uav1, uav2]'\n"
+    "  --door PATH  open the control socket there first; then a configuration that is no good is told there, and "
+    "waits\n"
+    "               to be mended, instead of ending the daemon\n"
+    "  --paused     leave the tunnel closed until 'resume' (docs/control-socket.md), if nothing was asked before a "
+    "crash\n"
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
     "  --call NAME  answer what the command pqcmav asks the engine: JSON on standard input, JSON on standard output\n"
@@ -125,11 +129,13 @@ int say_health() {
   return health.good ? 0 : 1;
 }
 
-std::string description(const Engine& engine) {
-  const auto ports = engine.ports();
+std::string description(const Host& host) {
+  const auto view = host.view();
+  if (view.state != HostState::active) return std::string(to_string(view.state)) + ": " + view.problem;
+  const auto ports = host.ports();
   std::ostringstream out;
-  out << to_string(engine.config().role) << ", encrypted UDP port " << ports.data;
-  const auto links = engine.status();
+  out << to_string(host.config().role) << ", encrypted UDP port " << ports.data;
+  const auto links = host.status();
   for (const auto& [id, port] : ports.plain) {
     const auto link = std::ranges::find(links, id, &LinkStatus::drone_id);
     out << ", plaintext of " << id << " on ";
@@ -144,12 +150,12 @@ std::string description(const Engine& engine) {
 }
 
 /// Takes one signal. True for one that ends the daemon.
-bool ends(const Fd& signals, Engine& engine) {
+bool ends(const Fd& signals, Host& host) {
   signalfd_siginfo signal{};
   if (::read(signals.get(), &signal, sizeof signal) != sizeof signal) return false;
   if (signal.ssi_signo != SIGHUP) return true;
   try {
-    (void)engine.reload();
+    (void)host.reload();
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: not reloaded: " << error.what() << std::endl;
   }
@@ -158,22 +164,22 @@ bool ends(const Fd& signals, Engine& engine) {
 
 /// Until a signal says so. Whoever watches this daemon hears of it for as long as the packet thread works, and no
 /// longer: a watchdog that any other thread feeds would keep a dead tunnel alive.
-void watch_until(const Fd& stop, Engine& engine, const ServiceManager& manager) {
+void watch_until(const Fd& stop, Host& host, const ServiceManager& manager) {
   using std::chrono::milliseconds;
   const auto health = health_file();
   milliseconds period{1000};
   if (const auto limit = manager.watchdog())
     period = std::clamp(std::chrono::duration_cast<milliseconds>(*limit / 3), milliseconds{1}, period);
   const bool watched = manager.watchdog() || !health.empty();
-  auto seen = engine.heartbeat();
+  auto seen = host.heartbeat();
   std::string said;
   pollfd wait{stop.get(), POLLIN, 0};
-  while (::poll(&wait, 1, watched ? static_cast<int>(period.count()) : -1) <= 0 || !ends(stop, engine)) {
-    if (engine.heartbeat() == seen) continue;
-    seen = engine.heartbeat();
+  while (::poll(&wait, 1, watched ? static_cast<int>(period.count()) : -1) <= 0 || !ends(stop, host)) {
+    if (host.heartbeat() == seen) continue;
+    seen = host.heartbeat();
     manager.tell("WATCHDOG=1");
     if (health.empty()) continue;
-    const auto problem = write_health(health, engine.status());
+    const auto problem = write_health(health, host.status());
     if (problem != said && !problem.empty()) std::cerr << "pqcmav-tunneld: " << problem << std::endl;
     said = problem;
   }
@@ -185,27 +191,31 @@ bool is_node_name(std::string_view name) {
              name, [](char c) { return c == '/' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; });
 }
 
-int run(const ConfigSources& sources, bool check_only) {
+struct Wishes {
+  bool check_only = false, paused = false;
+  std::string door;
+};
+
+int run(const ConfigSources& sources, const Wishes& wishes) {
   if (const auto said = forbid_core_dumps(); !said.empty()) std::cerr << "pqcmav-tunneld: " << said << '\n';
   const auto stop = signals();
-  std::unique_ptr<Engine> engine;
+  std::vector<std::string> files;
+  for (const auto& path : sources.files) files.push_back(std::filesystem::absolute(path).string());
+  Host host({[sources] { return sources.read(); }, files});
   try {
-    const auto read = [sources] { return EngineConfig::from_flat(sources.read()); };
-    engine = std::make_unique<Engine>(read());
-    std::vector<std::string> files;
-    for (const auto& path : sources.files) files.push_back(std::filesystem::absolute(path).string());
-    engine->set_config_source(read, {}, files);
-    if (!check_only) engine->start();
+    if (!wishes.door.empty() && !wishes.check_only) host.open_door(wishes.door);
+    (void)host.configure();
+    if (!wishes.check_only) (void)host.begin(!wishes.paused);
   } catch (const TunnelError& error) {
     std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
-    return is_configuration(error.code()) ? 2 : 1;
+    if (host.door().empty() || wishes.door.empty() || wishes.check_only) return is_configuration(error.code()) ? 2 : 1;
   }
-  if (check_only) {
+  if (wishes.check_only) {
     for (const auto& path : sources.files) std::cout << path << ": ";
     std::cout << "configuration and keys are good.\n";
     return 0;
   }
-  const auto what = description(*engine);
+  const auto what = description(host);
   std::cerr << "pqcmav-tunneld " << engine_version() << ": " << what << std::endl;
   const auto manager = ServiceManager::from_environment();
   manager.tell("READY=1\nSTATUS=" + what);
@@ -214,18 +224,18 @@ int run(const ConfigSources& sources, bool check_only) {
     ColdCode code;
     code.used(ColdCode::Clock::now());
     for (bool open = true; open;) {
-      const auto events = engine->events().wait(std::chrono::seconds(1), 64);
+      const auto events = host.events().wait(std::chrono::seconds(1), 64);
       for (const auto& event : events) {
         if (std::holds_alternative<HandshakeEvent>(event.what)) code.used(ColdCode::Clock::now());
         if (attempts.worth_saying(event, AttemptLog::Clock::now())) std::cerr << line_of(event) << std::endl;
       }
       if (code.due(ColdCode::Clock::now())) let_go_of_code();
-      open = !engine->events().closed() || !events.empty();
+      open = !host.events().closed() || !events.empty();
     }
   });
-  watch_until(stop, *engine, manager);
+  watch_until(stop, host, manager);
   manager.tell("STOPPING=1");
-  engine->stop();
+  host.stop();
   printer.join();
   return 0;
 }
@@ -235,7 +245,7 @@ int run(const ConfigSources& sources, bool check_only) {
 int main(int argc, char** argv) {
   // OpenSSL would load its error texts at the first call, 0.2 MB of pages in each daemon: numbers do.
   ::OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, nullptr);
-  bool check_only = false;
+  Wishes wishes;
   ConfigSources sources;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -252,7 +262,11 @@ int main(int argc, char** argv) {
     if (argument == "--call" && i + 2 == argc) return answer(argv[i + 1]);
     const bool more = i + 1 < argc;
     if (argument == "--check") {
-      check_only = true;
+      wishes.check_only = true;
+    } else if (argument == "--paused") {
+      wishes.paused = true;
+    } else if (argument == "--door" && more) {
+      wishes.door = argv[++i];
     } else if (argument == "--set" && more) {
       sources.settings.emplace_back(argv[++i]);
     } else if (argument == "--node" && more && is_node_name(argv[i + 1])) {
@@ -271,5 +285,5 @@ int main(int argc, char** argv) {
     std::cerr << kUsage;
     return 2;
   }
-  return run(sources, check_only);
+  return run(sources, wishes);
 }

@@ -21,6 +21,8 @@ class Engine {
  public:
   /// Reads keys and checks suites; opens nothing yet. Throws TunnelError.
   explicit Engine(EngineConfig config);
+  /// Of a Host: it tells its events there, and has no control socket of its own.
+  Engine(EngineConfig config, EventQueue& of_host);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -26,6 +26,7 @@ constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
 constexpr double kRekeyWaitMost = 300, kHandshakesUsual = 64, kNumberMost = 1e15;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
+constexpr std::string_view kBusy = "Too many commands run already; try again when one has ended.";
 constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
 
 struct Refused {
@@ -33,6 +34,11 @@ struct Refused {
 };
 
 [[noreturn]] void refuse(std::string code, std::string text) { throw Refused{std::move(code), std::move(text)}; }
+
+void require_owner(const Asker& who, const char* what) {
+  if (who.uid != 0 && who.uid != ::geteuid())
+    refuse("permission", std::string("Only the engine's user and root ") + what + ".");
+}
 
 CommandAnswer answer_with(const Json& request, Json result) {
   return {line_of({{"v", kConsoleVersion},
@@ -139,8 +145,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 18>& Commands::table() {
-  static const std::array<Entry, 18> entries = {{
+const std::array<Commands::Entry, 21>& Commands::table() {
+  static const std::array<Entry, 21> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -158,6 +164,9 @@ const std::array<Commands::Entry, 18>& Commands::table() {
       {"schema", {}, &Commands::schema},
       {"config", {}, &Commands::config},
       {"hello", {}, &Commands::hello},
+      {"configure", {}, &Commands::configure},
+      {"pause", {}, &Commands::pause},
+      {"resume", {}, &Commands::resume},
       {kFromCounters, {}, &Commands::server_stats},
   }};
   return entries;
@@ -258,19 +267,53 @@ CommandAnswer Commands::config(const Json& request, const Asker&) {
 
 /// Whose door this is. A client compares it with what the kernel says of the other end, and with what it started.
 CommandAnswer Commands::hello(const Json& request, const Asker&) {
-  const auto config = engine_.config();
+  const auto host = engine_.host();
+  const bool known_end = host.state != HostState::unconfigured;
+  const auto config = known_end ? engine_.config() : EngineConfig();
   const auto* system = std::getenv(kSystemVariable);
   struct stat network{};
   const bool known = ::stat("/proc/self/ns/net", &network) == 0;
   return answer_with(request, {{"boot", log_.boot()},
                                {"pid", ::getpid()},
                                {"uid", ::geteuid()},
-                               {"role", to_string(config.role)},
+                               {"state", to_string(host.state)},
+                               {"problem", host.problem},
+                               {"role", known_end ? to_string(config.role) : ""},
                                {"id", config.role == Role::drone ? config.drone_id : config.gcs_id},
                                {"nonce", system ? system : ""},
                                {"network_namespace", known ? Json(network.st_ino) : Json()},
                                {"version", engine_version()},
                                {"next", log_.next()}});
+}
+
+/// Opens or closes the tunnel.
+CommandAnswer Commands::change(const Json& request, const Asker& who, const std::string& what,
+                               HostView (Steered::*to)()) {
+  require_owner(who, "open and close the tunnel");
+  note(who, "", what);
+  const auto id = request.value("id", Json(nullptr));
+  return {refusal_line(id, "busy", kBusy),
+          [this, id, to] {
+            try {
+              const auto host = (engine_.*to)();
+              return line_of({{"v", kConsoleVersion},
+                              {"id", id},
+                              {"ok", true},
+                              {"result", {{"state", to_string(host.state)}, {"problem", host.problem}}}});
+            } catch (const TunnelError& error) {
+              return refusal_line(id, to_string(error.code()), error.what());
+            }
+          },
+          {}};
+}
+CommandAnswer Commands::configure(const Json& request, const Asker& who) {
+  return change(request, who, "read the configuration", &Steered::configure);
+}
+CommandAnswer Commands::pause(const Json& request, const Asker& who) {
+  return change(request, who, "pause the tunnel", &Steered::pause);
+}
+CommandAnswer Commands::resume(const Json& request, const Asker& who) {
+  return change(request, who, "resume the tunnel", &Steered::resume);
 }
 
 CommandAnswer Commands::server_stats(const Json& request, const Asker&) {
@@ -331,8 +374,7 @@ CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
   note(who, drone,
        (kind.empty() ? "rekey" : kind) + (suite.empty() ? "" : " to " + suite) +
            (reason.empty() ? "" : " (" + reason + ")"));
-  return {refusal_line(request.value("id", Json(nullptr)), "busy",
-                       "Too many commands run already; try again when one has ended."),
+  return {refusal_line(request.value("id", Json(nullptr)), "busy", kBusy),
           [this, id = request.value("id", Json(nullptr)), drone, suite, reason, kind, wait, pin] {
             const std::chrono::nanoseconds timeout(to_ns(wait));
             const auto out = engine_.request_rekey(drone, suite, reason, timeout, kind, pin);
@@ -371,7 +413,7 @@ CommandAnswer Commands::sockets(const Json& request, const Asker&) {
 
 /// Whoever else may ask could raise false alarms, or hide a true one.
 CommandAnswer Commands::dangers(const Json& request, const Asker& who) {
-  if (who.uid != 0 && who.uid != ::geteuid()) refuse("permission", "Only the engine's user and root tell dangers.");
+  require_owner(who, "tell dangers");
   const auto lines = request.find("lines");
   if (lines == request.end() || !lines->is_array() || lines->size() > kDangersMost)
     refuse("bad_request", "'lines' must be a list of at most 16 texts.");

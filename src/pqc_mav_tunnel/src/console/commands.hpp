@@ -60,7 +60,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 18>& table();
+  static const std::array<Entry, 21>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -79,10 +79,14 @@ class Commands {
   CommandAnswer schema(const Json& request, const Asker& who);
   CommandAnswer config(const Json& request, const Asker& who);
   CommandAnswer hello(const Json& request, const Asker& who);
+  CommandAnswer configure(const Json& request, const Asker& who);
+  CommandAnswer pause(const Json& request, const Asker& who);
+  CommandAnswer resume(const Json& request, const Asker& who);
   CommandAnswer server_stats(const Json& request, const Asker& who);
 
   [[nodiscard]] std::string drone_of(const Json& request) const;
   void note(const Asker& who, const std::string& drone_id, const std::string& what);
+  CommandAnswer change(const Json& request, const Asker& who, const std::string& what, HostView (Steered::*to)());
 
   Steered& engine_;
   const EventJournal& log_;

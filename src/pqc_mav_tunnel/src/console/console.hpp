@@ -2,48 +2,25 @@
 // The control socket of a running engine.
 #pragma once
 
+#include <utility>
+
 #include "console/commands.hpp"
 #include "console/console_server.hpp"
 #include "console/event_journal.hpp"
 #include "console/local_socket.hpp"
-#include "console/steered.hpp"
-#include "pqc_mav_tunnel/engine.hpp"
+#include "console/steered_engine.hpp"
 
 namespace pqcmav {
 
-class Console final : private Steered {
+class Console {
  public:
   /// Serves from now on; engine and log outlive it.
-  Console(Engine& engine, EventJournal& log, LocalSocket socket);
+  Console(Engine& engine, EventJournal& log, LocalSocket socket)
+      : engine_(engine), commands_(engine_, log), server_(std::move(socket), commands_, log) {}
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return server_.path(); }
 
  private:
-  EngineConfig config() const override { return engine_.config(); }
-  EnginePorts ports() const override { return engine_.ports(); }
-  std::vector<LinkStatus> status() const override { return engine_.status(); }
-  std::vector<LinkStats> stats() const override { return engine_.stats(); }
-  std::vector<LinkQualityView> links() const override { return engine_.links(); }
-  NamedCounters totals() const override { return engine_.totals(); }
-  ServerView server() const override { return engine_.server(); }
-  std::vector<std::string> dangers() const override { return engine_.dangers(); }
-  void set_dangers(std::vector<std::string> lines) override { engine_.set_dangers(std::move(lines)); }
-  LogLevel log_level() const override { return engine_.events().least(); }
-  void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
-  ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }
-  std::vector<std::string> config_files() const override { return engine_.config_files(); }
-  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) override {
-    return engine_.add_drone(drone_id, settings, dry_run);
-  }
-  DroneChanges remove_drone(const std::string& drone_id) override { return engine_.remove_drone(drone_id); }
-  KeyChanges end_session(const std::string& drone_id) override { return engine_.end_session(drone_id); }
-  bool use_station(const std::string& gcs_id) override { return engine_.use_station(gcs_id); }
-  RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
-                             std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) override {
-    return engine_.request_rekey(drone_id, suite, reason, timeout, kind, pin_for_s);
-  }
-  void note(const std::string& drone_id, std::string text) override;
-
-  Engine& engine_;
+  SteeredEngine engine_;
   Commands commands_;
   ConsoleServer server_;
 };

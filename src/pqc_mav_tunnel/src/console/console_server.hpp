@@ -49,6 +49,8 @@ class ConsoleServer {
   ConsoleServer& operator=(const ConsoleServer&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return socket_.path(); }
+  /// As LocalSocket::allow.
+  void allow(const EngineConfig& config) const { socket_.allow(config); }
 
  private:
   struct Client {

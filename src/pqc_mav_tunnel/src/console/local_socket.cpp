@@ -147,6 +147,14 @@ void LocalSocket::listen_at(const fs::path& path, mode_t mode, const std::string
   inode_ = made.st_ino;
 }
 
+void LocalSocket::allow(const EngineConfig& config) const {
+  const auto& group = config.control_socket_group;
+  const auto gid = group.empty() ? static_cast<gid_t>(-1) : group_id(path_, group);
+  if (::lchown(path_.c_str(), static_cast<uid_t>(-1), gid) != 0 ||
+      ::chmod(path_.c_str(), config.control_socket_mode) != 0)
+    refuse_socket(path_, "it cannot be given to those who may use it: " + system_reason(errno) + '.');
+}
+
 LocalSocket::LocalSocket(LocalSocket&& other) noexcept
     : fd_(std::move(other.fd_)), path_(std::move(other.path_)), device_(other.device_), inode_(other.inode_) {
   other.path_.clear();
@@ -156,6 +164,17 @@ LocalSocket::~LocalSocket() {
   struct stat there{};
   if (!path_.empty() && ::lstat(path_.c_str(), &there) == 0 && there.st_dev == device_ && there.st_ino == inode_)
     ::unlink(path_.c_str());
+}
+
+std::optional<LocalSocket> open_local_socket(const EngineConfig& config, EventQueue& events) {
+  if (config.control_socket == "off") return std::nullopt;
+  try {
+    return LocalSocket(config);
+  } catch (const TunnelError& error) {
+    if (config.control_socket != "auto") throw;
+    events.log(LogLevel::info, "", error.what());
+    return std::nullopt;
+  }
 }
 
 }  // namespace pqcmav

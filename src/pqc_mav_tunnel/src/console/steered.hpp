@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/events.hpp"
+#include "pqc_mav_tunnel/host.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
@@ -45,8 +47,18 @@ class Steered {
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                                      std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) = 0;
+  /// Of a host; an engine without one is active for as long as it can be asked.
+  [[nodiscard]] virtual HostView host() const { return {}; }
+  virtual HostView configure() { refuse_to_change(); }
+  virtual HostView pause() { refuse_to_change(); }
+  virtual HostView resume() { refuse_to_change(); }
   /// Into the log, whatever its level is.
   virtual void note(const std::string& drone_id, std::string text) = 0;
+
+ private:
+  [[noreturn]] static void refuse_to_change() {
+    throw TunnelError(Errc::state, "The program that runs this engine opens and closes it; ask that program.");
+  }
 };
 
 }  // namespace pqcmav

@@ -36,6 +36,9 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "sockets": {},
     "dangers": {"lines": ["a way around"]},
     "hello": {},
+    "configure": {},
+    "pause": {},
+    "resume": {},
     "server_stats": {},
     "subscribe": {"events": ["log"], "since": 0, "boot": "x"},
 }

@@ -16,6 +16,7 @@ from typing import Any
 
 import pqc_mav_tunnel as tunnel
 import pytest
+from test_console import Client
 from tunnel_support import LIGHT, udp
 
 PROGRAM = shutil.which("pqcmav-tunneld")
@@ -275,6 +276,69 @@ def test_a_daemon_that_cannot_start_is_never_ready(tmp_path: Path) -> None:
         assert result.returncode == 2
         with pytest.raises(BlockingIOError):
             manager.recv(4096)
+
+
+def ask(door: Path, command: str) -> dict[str, Any]:
+    client = Client(str(door))
+    answer = client.ask(command)
+    client.close()
+    return answer
+
+
+def test_a_paused_tunnel_stays_closed_when_the_daemon_crashes(
+    gcs_file: Path, tmp_path: Path, daemons: list[Daemon]
+) -> None:
+    door = tmp_path / "own.sock"
+
+    def serve(*options: str) -> Daemon:
+        daemons.append(Daemon("--set", f"control_socket={door}", *options, gcs_file))
+        return daemons[-1]
+
+    daemon = serve()
+    daemon.wait_for("gcs, encrypted UDP port")
+    for command, state in (("pause", "inactive"), ("resume", "active"), ("pause", "inactive")):
+        assert ask(door, command)["result"]["state"] == state
+        daemon.process.kill()
+        daemon.process.wait(30)
+        daemon = serve(*(["--paused"] if state == "active" else []))
+        daemon.wait_for("gcs, encrypted UDP port" if state == "active" else "inactive: The tunnel is paused")
+        assert ask(door, "hello")["result"]["state"] == state
+    assert daemon.stop() == 0
+    daemon = serve()
+    daemon.wait_for("inactive: The tunnel is paused")  # an end that was asked for opens it no more than a crash
+    assert ask(door, "resume")["ok"]
+    assert daemon.stop() == 0
+    daemon = serve("--paused")
+    daemon.wait_for("inactive: The tunnel is paused")
+    assert daemon.stop() == 0
+
+
+def test_a_bad_configuration_is_told_at_the_door(gcs_file: Path, tmp_path: Path, daemons: list[Daemon]) -> None:
+    door, good = tmp_path / "own.sock", gcs_file.read_text()
+    gcs_file.write_text(good + "data_ports: 7\n")
+    daemon = Daemon("--door", str(door), gcs_file)
+    daemons.append(daemon)
+    daemon.wait_for("pqcmav-tunneld: .*data_ports")
+    daemon.wait_for("unconfigured: .*data_ports")
+    assert door.stat().st_mode & 0o777 == 0o600  # who else may use it is not known yet
+    told = ask(door, "hello")["result"]
+    assert told["state"] == "unconfigured" and "data_ports" in told["problem"]
+    assert ask(door, "status")["error"] == {"code": "state", "text": told["problem"]}
+    gcs_file.write_text(good)
+    daemon.process.send_signal(signal.SIGHUP)
+    for _ in range(1000):
+        if ask(door, "hello")["result"]["state"] == "active":
+            break
+        time.sleep(0.02)
+    assert ask(door, "status")["result"]["data_port"] > 0
+    assert door.stat().st_mode & 0o777 == 0o660
+    assert daemon.stop() == 0
+    assert not door.exists()
+
+
+def test_a_door_that_cannot_be_ends_the_start(gcs_file: Path) -> None:
+    result = run("--door", "/nowhere/own.sock", gcs_file)
+    assert result.returncode == 1 and "/nowhere/own.sock" in result.stderr
 
 
 def test_health(gcs_file: Path, tmp_path: Path, daemons: list[Daemon]) -> None:

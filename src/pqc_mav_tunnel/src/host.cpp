@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pqc_mav_tunnel/host.hpp"
+
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "clock.hpp"
+#include "console/commands.hpp"
+#include "console/console_server.hpp"
+#include "console/event_journal.hpp"
+#include "console/local_socket.hpp"
+#include "console/steered_engine.hpp"
+#include "console/wanted_file.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
+#include "pqc_mav_tunnel/error.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr const char* kPaused = "The tunnel is paused; 'resume' opens it.";
+constexpr const char* kNothing = "There is no configuration yet.";
+
+/// The links of a tunnel that is closed.
+std::vector<LinkStatus> closed_links(const EngineConfig& config) {
+  std::vector<LinkStatus> out;
+  const auto add = [&](const std::string& id) {
+    out.emplace_back().drone_id = id;
+    out.back().drone_side = config.role == Role::drone;
+    out.back().last_error = kPaused;
+  };
+  if (config.role == Role::drone) add(config.drone_id);
+  for (const auto& drone : config.drones) add(drone.id);
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(HostState state) noexcept {
+  switch (state) {
+    case HostState::unconfigured:
+      return "unconfigured";
+    case HostState::inactive:
+      return "inactive";
+    case HostState::active:
+      return "active";
+  }
+  return "?";
+}
+
+class Host::Impl final : public Steered {
+ public:
+  explicit Impl(Sources sources) : sources_(std::move(sources)) {
+    events.also_tell([this](const Event& event) { journal_.take(event); });
+  }
+  ~Impl() override { stop(); }
+
+  EventQueue events{LogLevel::info};
+
+  void open_door(const std::filesystem::path& path) {
+    const auto one_at_a_time = begin_change();
+    take_door(LocalSocket(path));
+    given_door_ = true;
+    serve();
+  }
+
+  HostView configure() override {
+    const auto one_at_a_time = begin_change();
+    read_anew();
+    return host();
+  }
+
+  HostView begin(bool open) {
+    const auto one_at_a_time = begin_change();
+    bind_door();
+    wanted_ = wanted_file_.open().value_or(open);
+    if (wanted_) {
+      open_tunnel();
+    } else {
+      ready_.reset();
+      serve();
+    }
+    return host();
+  }
+
+  HostView resume() override {
+    const auto one_at_a_time = begin_change();
+    bind_door();
+    open_tunnel();
+    keep(true);
+    return host();
+  }
+
+  HostView pause() override {
+    const auto one_at_a_time = begin_change();
+    keep(false);  // first: a crash on the way leaves it closed
+    const auto links = status();
+    close_tunnel();
+    for (const auto& link : links)
+      if (link.state != LinkState::down)
+        events.push({0, link.drone_id, StateEvent{link.state, LinkState::down, kPaused}});
+    return host();
+  }
+
+  ReloadOutcome reload(bool dry_run) override {
+    const auto one_at_a_time = try_change();
+    if (const auto engine = active()) return engine->reload(dry_run);
+    ReloadOutcome out;
+    out.configuration = true;
+    if (dry_run) {
+      (void)Engine(read(), events);
+    } else {
+      read_anew();
+      if (wanted_) open_tunnel();
+    }
+    return out;
+  }
+
+  void stop() {
+    {
+      const std::lock_guard one_at_a_time(change_mutex_);
+      if (std::exchange(stopped_, true)) return;
+      close_tunnel();
+      // An end that was asked for starts anew as it is told; a tunnel that somebody closed stays closed.
+      if (wanted_) wanted_file_.forget();
+      socket_.reset();
+    }
+    server_.reset();  // waits for commands that wait for the mutex
+    events.close();
+  }
+
+  HostView host() const override {
+    const std::lock_guard lock(mutex_);
+    const auto state = engine_ ? HostState::active : config_ ? HostState::inactive : HostState::unconfigured;
+    if (state == HostState::active) return {state, problem_};
+    return {state, problem_.empty() ? (config_ ? kPaused : kNothing) : problem_};
+  }
+  EngineConfig config() const override {
+    if (const auto engine = active()) return engine->config();
+    const std::lock_guard lock(mutex_);
+    if (!config_) throw TunnelError(Errc::state, problem_.empty() ? kNothing : problem_);
+    return *config_;
+  }
+  EnginePorts ports() const override {
+    if (const auto engine = active()) return engine->ports();
+    EnginePorts out;
+    for (const auto& link : links_of_closed()) out.plain.emplace_back(link.drone_id, 0);
+    return out;
+  }
+  std::vector<LinkStatus> status() const override {
+    const auto engine = active();
+    return engine ? engine->status() : links_of_closed();
+  }
+  std::uint64_t heartbeat() const {
+    const auto engine = active();
+    return engine ? engine->heartbeat() : now_ns();
+  }
+  std::string door() const {
+    const std::lock_guard lock(mutex_);
+    return door_;
+  }
+
+ private:
+  std::vector<LinkStats> stats() const override { return of_active(&Engine::stats); }
+  std::vector<LinkQualityView> links() const override { return of_active(&Engine::links); }
+  NamedCounters totals() const override { return of_active(&Engine::totals); }
+  ServerView server() const override { return of_active(&Engine::server); }
+  std::vector<std::string> dangers() const override { return of_active(&Engine::dangers); }
+  void set_dangers(std::vector<std::string> lines) override {
+    if (const auto engine = active()) engine->set_dangers(std::move(lines));
+  }
+  LogLevel log_level() const override { return events.least(); }
+  void set_log_level(LogLevel level) override { events.set_least(level); }
+  std::vector<std::string> config_files() const override { return sources_.files; }
+  DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) override {
+    return change([&](Engine& engine) { return engine.add_drone(drone_id, settings, dry_run); });
+  }
+  DroneChanges remove_drone(const std::string& drone_id) override {
+    return change([&](Engine& engine) { return engine.remove_drone(drone_id); });
+  }
+  KeyChanges end_session(const std::string& drone_id) override {
+    return change([&](Engine& engine) { return engine.end_session(drone_id); });
+  }
+  bool use_station(const std::string& gcs_id) override {
+    return change([&](Engine& engine) { return engine.use_station(gcs_id); });
+  }
+  /// Does not keep the tunnel from being closed: that ends it.
+  RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
+                             std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) override {
+    const auto engine = active();
+    if (!engine) return {false, suite, 0, 0, host().problem};
+    return engine->request_rekey(drone_id, suite, reason, timeout, kind, pin_for_s);
+  }
+  void note(const std::string& drone_id, std::string text) override {
+    events.push(Event{0, drone_id, LogEvent{LogLevel::info, std::move(text)}});
+  }
+
+  std::shared_ptr<Engine> active() const {
+    const std::lock_guard lock(mutex_);
+    return engine_;
+  }
+  template <typename Value>
+  Value of_active(Value (Engine::*get)() const) const {
+    const auto engine = active();
+    return engine ? (engine.get()->*get)() : Value{};
+  }
+  std::vector<LinkStatus> links_of_closed() const {
+    const std::lock_guard lock(mutex_);
+    return config_ ? closed_links(*config_) : std::vector<LinkStatus>{};
+  }
+  std::unique_lock<std::mutex> begin_change() { return still_here(std::unique_lock(change_mutex_)); }
+  /// The door's thread waits for no change that takes its time.
+  std::unique_lock<std::mutex> try_change() {
+    std::unique_lock lock(change_mutex_, std::try_to_lock);
+    if (!lock) throw TunnelError(Errc::state, "The tunnel is just being opened or closed; try again.");
+    return still_here(std::move(lock));
+  }
+  std::unique_lock<std::mutex> still_here(std::unique_lock<std::mutex> lock) const {
+    if (stopped_) throw TunnelError(Errc::state, "The program is ending.");
+    return lock;
+  }
+  template <typename Change>
+  std::invoke_result_t<const Change&, Engine&> change(const Change& make) {
+    const auto one_at_a_time = try_change();
+    const auto engine = active();
+    if (!engine) throw TunnelError(Errc::state, host().problem);
+    return make(*engine);
+  }
+
+  EngineConfig read() const { return EngineConfig::from_flat(sources_.read()); }
+
+  // Under change_mutex_.
+
+  void read_anew() {
+    if (active()) throw TunnelError(Errc::state, "The tunnel is open; 'reload' reads for it, or pause it first.");
+    try {
+      auto fresh = read();
+      ready_ = std::make_unique<Engine>(fresh, events);
+      if (!wanted_) ready_.reset();  // no keys in memory until they are used
+      if (given_door_) server_->allow(fresh);
+      events.set_least(log_level_of(fresh.log_level).value_or(LogLevel::info));
+      journal_.make_room(fresh.drones.size());
+      const std::lock_guard lock(mutex_);
+      config_ = std::move(fresh);
+      problem_.clear();
+    } catch (const TunnelError& error) {
+      tell_problem(error);
+      throw;
+    }
+  }
+
+  void open_tunnel() {
+    if (active()) return;
+    auto config = this->config();
+    try {
+      std::shared_ptr<Engine> engine = ready_ ? std::move(ready_) : std::make_unique<Engine>(std::move(config), events);
+      engine->set_config_source([this] { return *(read_ = read()); }, [this] { take_read(); }, sources_.files);
+      engine->start();
+      const std::lock_guard lock(mutex_);
+      engine_ = std::move(engine);
+      problem_.clear();
+    } catch (const TunnelError& error) {
+      tell_problem(error);
+      throw;
+    }
+    serve();
+  }
+
+  void close_tunnel() {
+    ready_.reset();
+    const auto engine = active();
+    if (!engine) return;
+    {
+      const std::lock_guard lock(mutex_);
+      engine_.reset();
+      problem_.clear();
+    }
+    engine->stop();
+  }
+
+  void keep(bool open) {
+    wanted_ = open;
+    if (const auto problem = wanted_file_.keep(open); !problem.empty()) events.log(LogLevel::warning, "", problem);
+  }
+
+  void tell_problem(const TunnelError& error) {
+    const std::lock_guard lock(mutex_);
+    problem_ = error.what();
+  }
+
+  /// An engine that reads has read this.
+  void take_read() {
+    const std::lock_guard lock(mutex_);
+    config_ = std::exchange(read_, std::nullopt);
+  }
+
+  void bind_door() {
+    if (server_ || socket_) return;
+    if (auto socket = open_local_socket(config(), events)) take_door(std::move(*socket));
+  }
+  void take_door(LocalSocket socket) {
+    wanted_file_ = WantedFile(socket.path());
+    const std::lock_guard lock(mutex_);
+    door_ = socket.path().string();
+    socket_.emplace(std::move(socket));
+  }
+  void serve() {
+    if (server_ || !socket_) return;
+    server_ = std::make_unique<ConsoleServer>(std::move(*socket_), commands_, journal_);
+    socket_.reset();
+    events.log(LogLevel::info, "", "Control socket: " + door() + '.');
+  }
+
+  const Sources sources_;
+  EventJournal journal_;
+  std::mutex change_mutex_;  // held while the tunnel is opened, closed or changed; before mutex_
+  mutable std::mutex mutex_;
+  std::optional<EngineConfig> config_;  // as read last
+  std::shared_ptr<Engine> engine_;      // that of an open tunnel
+  std::string problem_, door_;
+  // Under change_mutex_.
+  std::unique_ptr<Engine> ready_;  // was made to check the configuration
+  std::optional<EngineConfig> read_;
+  WantedFile wanted_file_;
+  bool wanted_ = true, given_door_ = false, stopped_ = false;
+  std::optional<LocalSocket> socket_;  // until it is served
+  Commands commands_{*this, journal_};
+  std::unique_ptr<ConsoleServer> server_;
+};
+
+Host::Host(Sources sources) : impl_(std::make_unique<Impl>(std::move(sources))) {}
+Host::~Host() = default;
+void Host::open_door(const std::filesystem::path& path) { impl_->open_door(path); }
+HostView Host::configure() { return impl_->configure(); }
+HostView Host::begin(bool open) { return impl_->begin(open); }
+HostView Host::resume() { return impl_->resume(); }
+HostView Host::pause() { return impl_->pause(); }
+ReloadOutcome Host::reload(bool dry_run) { return impl_->reload(dry_run); }
+void Host::stop() { impl_->stop(); }
+HostView Host::view() const { return impl_->host(); }
+EngineConfig Host::config() const { return impl_->config(); }
+EnginePorts Host::ports() const { return impl_->ports(); }
+std::vector<LinkStatus> Host::status() const { return impl_->status(); }
+std::uint64_t Host::heartbeat() const { return impl_->heartbeat(); }
+EventQueue& Host::events() noexcept { return impl_->events; }
+std::string Host::door() const { return impl_->door(); }
+
+}  // namespace pqcmav
