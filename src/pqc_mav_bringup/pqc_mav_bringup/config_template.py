@@ -36,12 +36,21 @@ DEMO: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+def _specs(role: str) -> list[ParameterSpec]:
+    """Every parameter of one end, the role with its value."""
+    specs = [ParameterSpec.from_schema(entry) for entry in pqc_mav_tunnel.config_schema(role)]
+    return [replace(spec, default=role) if spec.name == "role" else spec for spec in specs]
+
+
+def _set(role: str) -> list[ParameterSpec]:
+    """The parameters of one end of the demo that its file sets."""
+    return [spec for spec in _specs(role) if spec.name == "role" or spec.name in DEMO[role]]
+
+
 def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     """The parameters of one node, indented below `ros__parameters:`."""
     indent = " " * 6
-    specs = [ParameterSpec.from_schema(entry) for entry in pqc_mav_tunnel.config_schema(role)]
-    specs = [replace(spec, default=role) if spec.name == "role" else spec for spec in specs]
-    lines = documented(specs, indent, values)
+    lines = documented(_specs(role), indent, values)
     if role == "gcs":
         lines += [
             f"{indent}# One block per drone; keys left out have defaults. To use this one, remove the first #.",
@@ -94,8 +103,9 @@ def render(name: str) -> str:
         return "\n".join(lines) + "\n"
     if name == "demo":
         lines = head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
+        lines[-1:] = ["# The other keys, which have their defaults, are explained in drone.yaml and gcs.yaml.", ""]
         for role in ("drone", "gcs"):
-            lines += [f"/**/{role}:", "  pqc_proxy:", "    ros__parameters:", *_block(role, DEMO[role]), ""]
+            lines += [f"/**/{role}:", "  pqc_proxy:", "    ros__parameters:", *documented(_set(role), " " * 6, DEMO[role])]
         return "\n".join(lines[:-1]) + "\n"
     title = {
         "drone": "The airborne end. To fill in: keys, drone_id and peer.",

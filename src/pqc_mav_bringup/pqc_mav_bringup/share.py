@@ -23,5 +23,5 @@ def share_directory() -> Path:
 
 
 def config_file(name: str) -> Path:
-    """A documented configuration file: drone.yaml, gcs.yaml or demo.yaml."""
+    """A configuration file, such as drone.yaml, gcs.yaml or demo.yaml."""
     return share_directory() / "config" / name

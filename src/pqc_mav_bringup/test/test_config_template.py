@@ -9,7 +9,6 @@ import yaml
 
 from pqc_mav_bringup import config_template
 from pqc_mav_bringup.share import config_file
-from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_common.config_file import flatten, parameters
 from pqc_mav_policy.node_parameters import node_specs
 from pqc_mav_policy.ros_parameters import parse
@@ -24,28 +23,29 @@ def test_committed_file_is_what_the_schema_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "namespace", "role", "drone"),
-    [
-        ("drone", "drone", "drone", ""),
-        ("gcs", "gcs", "gcs", config_template.EXAMPLE_DRONE),
-        ("demo", "drone", "drone", ""),
-        ("demo", "gcs", "gcs", DEMO_DRONE),
-    ],
+    ("role", "drone"),
+    [("drone", ""), ("gcs", config_template.EXAMPLE_DRONE)],
 )
-def test_keys_and_defaults_in_the_file(name: str, namespace: str, role: str, drone: str) -> None:
-    data = yaml.safe_load(config_template.with_examples((CONFIG / f"{name}.yaml").read_text()))
-    given = parameters(data, namespace, "pqc_proxy")
+def test_keys_and_defaults_in_the_file(role: str, drone: str) -> None:
+    data = yaml.safe_load(config_template.with_examples((CONFIG / f"{role}.yaml").read_text()))
+    given = parameters(data, role, "pqc_proxy")
     schema = {entry["key"]: entry for entry in pqc_mav_tunnel.config_schema(role)}
     if drone:
         schema |= {f"drone.{drone}.{entry['key']}": entry for entry in pqc_mav_tunnel.per_drone_schema()}
     assert set(given) == set(schema)
-    examples = {**config_template.EXAMPLES[role], **(config_template.DEMO[role] if name == "demo" else {})}
     for key, value in given.items():
-        expected = role if key == "role" else examples.get(key, schema[key]["default"])
+        expected = role if key == "role" else config_template.EXAMPLES[role].get(key, schema[key]["default"])
         assert value == expected and type(value) is type(expected), key
 
 
-@pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_the_demo_sets_what_differs_and_points_to_the_files_that_explain_the_rest(role: str) -> None:
+    text = (CONFIG / "demo.yaml").read_text()
+    assert parameters(yaml.safe_load(text), role, "pqc_proxy") == {"role": role, **config_template.DEMO[role]}
+    assert "explained in drone.yaml and gcs.yaml" in text
+
+
+@pytest.mark.parametrize("name", ["drone", "gcs", "policy"])
 def test_every_key_has_its_meaning_before_it(name: str) -> None:
     lines = config_template.with_examples((CONFIG / f"{name}.yaml").read_text()).splitlines()
     keys = [
