@@ -24,10 +24,3 @@ def percent(part: float, whole: float) -> float:
 def delta_percent(value: float, base: float) -> float:
     """Change from base to value in per cent of the base; NaN when the base is zero."""
     return 100.0 * ratio(value - base, base)
-
-
-def decades(value: float, base: float) -> float:
-    """Orders of magnitude between two positive values: log10(value / base). Raises ValueError for others."""
-    if value <= 0 or base <= 0:
-        raise ValueError("orders of magnitude need positive values")
-    return math.log10(value / base)

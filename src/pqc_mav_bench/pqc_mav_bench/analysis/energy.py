@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from pqc_mav_bench.analysis import rekey
@@ -35,28 +33,12 @@ def energy_j(power_w: float, seconds: float) -> float:
     return power_w * seconds
 
 
-def trapezoid_j(power_w: Sequence[float], seconds: Sequence[float]) -> float:
-    """Energy of power samples by the trapezoidal rule [J]. Raises ValueError for unequal lengths or time running
-    back."""
-    power, time = np.asarray(power_w, dtype=float), np.asarray(seconds, dtype=float)
-    if power.shape != time.shape or (np.diff(time) < 0).any():
-        raise ValueError("the trapezoidal rule needs one time per sample, in rising order")
-    return float(np.sum((power[1:] + power[:-1]) / 2 * np.diff(time)))
-
-
 def rekey_budget(power_w: float, flight_s: float, interval_s: float, handshake_ms: float) -> Budget:
     """Energy of a flight at average power `power_w` and of rekeying every `interval_s` with that handshake."""
     flight = energy_j(power_w, flight_s)
     count = rekey.rekeys(flight_s, interval_s)
     each = energy_j(power_w, handshake_ms / 1e3)
     return Budget(flight, count, each, count * each, percent(count * each, flight))
-
-
-def per_bit_nj(power_w: float, throughput_mbps: float) -> float:
-    """Energy per bit carried [nJ/bit] at a power [W] and throughput [Mb/s]; raises ValueError for a throughput <= 0."""
-    if throughput_mbps <= 0:
-        raise ValueError("energy per bit needs a throughput > 0")
-    return 1e3 * power_w / throughput_mbps
 
 
 def per_bit_ranking(

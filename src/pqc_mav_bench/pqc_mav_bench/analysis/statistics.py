@@ -87,13 +87,6 @@ def box(values: Iterable[float]) -> Box:
     return Box(low, q1, median, q3, high, tuple(float(v) for v in outside))
 
 
-def weighted_mean(means: Sequence[float], counts: Sequence[float]) -> float:
-    """Mean over groups from their means and sizes. Raises ValueError when the lengths differ or all sizes are zero."""
-    if len(means) != len(counts) or not sum(counts):
-        raise ValueError("a weighted mean needs as many sizes as means, and a positive total")
-    return sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
-
-
 def median_ranks(n: int, confidence: float = 0.95) -> tuple[int, int]:
     """Ranks (from 1) whose order statistics enclose the median with at least this confidence.
 

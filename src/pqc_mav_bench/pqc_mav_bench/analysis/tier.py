@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -24,12 +22,6 @@ def tier(level: int, kem_family: str, aead: str) -> int | None:
     """Tier 0 (lightest) to 27 of a suite, None when the published function does not cover it."""
     points = (LEVEL_POINTS.get(level), FAMILY_POINTS.get(kem_family), AEAD_POINTS.get(aead))
     return None if None in points else sum(p for p in points if p is not None)
-
-
-def distinct_tiers() -> int:
-    """Different tiers among the 27 (level, family, AEAD) triples; a total order would need 27."""
-    triples = product(LEVEL_POINTS, FAMILY_POINTS, AEAD_POINTS)
-    return len({tier(*triple) for triple in triples})
 
 
 def with_tier(table: pd.DataFrame) -> pd.DataFrame:
@@ -72,8 +64,3 @@ def _pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
     return float(np.corrcoef(x, y)[0, 1])
-
-
-def reward(security: float, latency: float, power: float, weights: tuple[float, float, float]) -> float:
-    """The scalar reward of the 2025 paper (6.2): w_sec S - w_lat L - w_pwr P, all normalised to 0..1."""
-    return weights[0] * security - weights[1] * latency - weights[2] * power

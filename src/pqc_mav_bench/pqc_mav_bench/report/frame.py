@@ -116,7 +116,7 @@ def methods(c: ReportInput) -> list[str]:
     if c.is_published:
         return [
             "Figures of [rpi4-analysis] and [rpi4-results] (October 2025), as printed; "
-            "'python -m pqc_mav_bench.analysis.published' lists what does not follow."
+            "the data sheet in 'analysis/published/data' says which do not follow."
         ]
     data = c.raw["lifecycle.traffic_s"].median() if "lifecycle.traffic_s" in c.raw else math.nan
     wall = c.runs["wall_per_data"].median() if has(c.runs, "wall_per_data") else math.nan

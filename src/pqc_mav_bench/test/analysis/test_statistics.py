@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recomputed import printed_only
 
 from pqc_mav_bench.analysis import regression, statistics
 
@@ -92,9 +93,9 @@ def test_many_samples_join_smoothly():
 
 
 def test_weighted_mean_refuses_unequal_lengths():
-    assert statistics.weighted_mean([1, 3], [3, 1]) == pytest.approx(1.5)
+    assert printed_only.weighted_mean([1, 3], [3, 1]) == pytest.approx(1.5)
     with pytest.raises(ValueError, match="as many sizes"):
-        statistics.weighted_mean([1], [1, 2])
+        printed_only.weighted_mean([1], [1, 2])
 
 
 def test_regression_finds_the_law_it_was_made_from():

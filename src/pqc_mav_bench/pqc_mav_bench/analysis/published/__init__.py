@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The published figures: their tables, and the check of every figure that follows from others."""
+"""The published figures: their tables, as printed."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pqc_mav_bench.analysis.published.formulas import FORMULAS, Check, checks
 from pqc_mav_bench.analysis.published.source import DOCUMENTS, text_rows
+from recomputed.formulas import FORMULAS, Check, checks
 
 
 def _cell(text: object) -> str:

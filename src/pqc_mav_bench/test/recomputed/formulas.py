@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from pqc_mav_bench.analysis.published import aggregates, arithmetic
-from pqc_mav_bench.analysis.published.rounding import COUNTED, agrees, value_range
 from pqc_mav_bench.analysis.published.source import text_rows
+from recomputed import aggregates, arithmetic
+from recomputed.rounding import COUNTED, agrees, value_range
 
 _PAIR = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)")
 

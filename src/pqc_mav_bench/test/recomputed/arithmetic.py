@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from pqc_mav_bench.analysis import change, energy, framing, regression, rekey, reliability, tier
-from pqc_mav_bench.analysis.statistics import weighted_mean
+from pqc_mav_bench.analysis import change, energy, framing, regression, rekey, reliability
+from recomputed import printed_only
+from recomputed.printed_only import weighted_mean
 
 Inputs = Mapping[str, float]
 Formula = Callable[[Inputs], float]
@@ -49,26 +50,26 @@ def _rekeys_energy(i: Inputs) -> float:
 
 def _difference_rate(i: Inputs) -> float:
     # 000 gives us/s, 001 ms/s; the smaller difference is the one of 001, and each formula row keeps its own unit.
-    busy = framing.busy_us_per_s(i["d"], i["r"])
+    busy = printed_only.busy_us_per_s(i["d"], i["r"])
     return busy if i["d"] > 100 else busy / 1e3
 
 
 def _blackout(i: Inputs) -> float:
     # III-E prints ML-KEM's handshake in ms and McEliece's in s.
-    return rekey.blackout_s(i["s"], i["h"] / 1e3 if i["h"] > 10 else i["h"])
+    return printed_only.blackout_s(i["s"], i["h"] / 1e3 if i["h"] > 10 else i["h"])
 
 
 def _trapezoid(i: Inputs) -> float:
     powers = [i["P0"], i["P1"], i["P2"]]
-    return energy.trapezoid_j(powers, [n * i["dt"] for n in range(len(powers))])
+    return printed_only.trapezoid_j(powers, [n * i["dt"] for n in range(len(powers))])
 
 
 def _energy_per_bit(i: Inputs) -> float:
-    return energy.per_bit_nj(i["P_W"], i["thr"])
+    return printed_only.per_bit_nj(i["P_W"], i["thr"])
 
 
 def _reward(i: Inputs) -> float:
-    return tier.reward(i["S"], i["L"], i["P"], (i["w_sec"], i["w_lat"], i["w_pwr"]))
+    return printed_only.reward(i["S"], i["L"], i["P"], (i["w_sec"], i["w_lat"], i["w_pwr"]))
 
 
 def _operations(i: Inputs) -> float:
@@ -158,8 +159,8 @@ FORMULAS: dict[str, Formula] = {
     "phi ratio McEliece-8192128 : ML-KEM-768": lambda i: change.ratio(
         rekey.phi_percent(i["a"], 60.0), rekey.phi_percent(i["b"], 60.0)
     ),
-    "fraction_pct = 100*T_hs/R": lambda i: rekey.interval_share_percent(1e3 * _seconds(i), i["R_s"]),
-    "R - T_hs remaining telemetry per 60 s": lambda i: rekey.remaining_ms(i["T_hs_ms"], i["R_s"]),
+    "fraction_pct = 100*T_hs/R": lambda i: printed_only.interval_share_percent(1e3 * _seconds(i), i["R_s"]),
+    "R - T_hs remaining telemetry per 60 s": lambda i: printed_only.remaining_ms(i["T_hs_ms"], i["R_s"]),
     "budget_J = P_avg*t_flight": lambda i: energy.energy_j(i["P_W"], i["t_s"]),
     "rekeys = t_flight/R": lambda i: rekey.rekeys(i["t_s"], i["R_s"]),
     "E_rekey = P_avg*T_hs": lambda i: energy.energy_j(i["P_W"], _seconds(i)),
@@ -169,14 +170,14 @@ FORMULAS: dict[str, Formula] = {
     "E_total ML-KEM": _rekeys_energy,
     "fraction_pct = 100*E_total/budget": lambda i: change.percent(i["E_J"], i["B_J"]),
     "fraction_pct": lambda i: change.percent(i["e"], i["b"]),
-    "delta = ((t2-t1)+(t3-t4))/2": lambda i: framing.clock_offset(i["t1"], i["t2"], i["t3"], i["t4"]),
+    "delta = ((t2-t1)+(t3-t4))/2": lambda i: printed_only.clock_offset(i["t1"], i["t2"], i["t3"], i["t4"]),
     "header bytes = 1+1+1+1+1+8+8+1": lambda i: framing.HEADER_BYTES,
     'struct.calcsize("!BBBBB8sQB")': lambda i: framing.HEADER_BYTES,
     "overhead = header + tag": lambda i: framing.overhead_bytes(int(i["t"])),
     "overhead_pct = 100*38/50": lambda i: change.percent(i["o"], i["m"]),
-    "bandwidth = rate*packet": lambda i: framing.bandwidth_kbyte_s(i["r"], i["b"]),
-    "nonce saving": lambda i: framing.bandwidth_kbyte_s(i["r"], i["b"]),
-    "added time = enc*rate": lambda i: framing.busy_us_per_s(i["e_us"], i["r"]),
+    "bandwidth = rate*packet": lambda i: printed_only.bandwidth_kbyte_s(i["r"], i["b"]),
+    "nonce saving": lambda i: printed_only.bandwidth_kbyte_s(i["r"], i["b"]),
+    "added time = enc*rate": lambda i: printed_only.busy_us_per_s(i["e_us"], i["r"]),
     "difference*rate": _difference_rate,
     "share of one second": lambda i: change.percent(i["d"], 1e3),
     'sum of "Suites Passed" over 3 scenarios': lambda i: 3 * i["a"],
@@ -191,9 +192,9 @@ FORMULAS: dict[str, Formula] = {
     ),
     "time to collect the window at 320 Hz": lambda i: change.ratio(i["w"], i["r"]),
     "E = sum (P_i+P_{i+1})/2*dt_i (trapezoidal)": _trapezoid,
-    "distinct tier values over the 27 (level, KEM family, AEAD) triples": lambda i: tier.distinct_tiers(),
+    "distinct tier values over the 27 (level, KEM family, AEAD) triples": lambda i: printed_only.distinct_tiers(),
     "Ascon faster than AES-256-GCM, encrypt": lambda i: -change.delta_percent(i["a"], i["b"]),
-    "packet interval": lambda i: framing.interval_ms(i["r"]),
+    "packet interval": lambda i: printed_only.interval_ms(i["r"]),
     "share of packet interval": lambda i: change.percent(i["t"] / 1e3, i["i"]),
     "operations = n*(9*3 + 8*3 + 3*2*4)": _operations,
     "operations + 4,600 suite measurements": _operations,
@@ -201,8 +202,8 @@ FORMULAS: dict[str, Formula] = {
     "log10(T_hs) = -1.42 + 0.87*log10(pk) + 0.31*log10(sig)": lambda i: regression.PUBLISHED.predict(i["pk"], i["sig"]),
     "goodput_ratio_pct = 100*throughput/8": lambda i: reliability.goodput_percent(i["thr"]),
     "energy per bit of ML-KEM, best": _energy_per_bit,
-    "orders of magnitude = log10(1637.2/4.22)": lambda i: change.decades(i["a"], i["b"]),
-    "offered packets = 8e6/(256*8)*45": lambda i: framing.packets_offered(i["r"], i["b"], i["t"]),
+    "orders of magnitude = log10(1637.2/4.22)": lambda i: printed_only.decades(i["a"], i["b"]),
+    "offered packets = 8e6/(256*8)*45": lambda i: printed_only.packets_offered(i["r"], i["b"], i["t"]),
     # 100 (a - b) / a: the saving as a share of the worst policy.
     "power trimmed": lambda i: change.percent(i["a"] - i["b"], i["a"]),
     "energy_J = P_W*45": lambda i: energy.energy_j(i["P_W"], i["t"]),
