@@ -36,7 +36,6 @@ def generated() -> dict[str, str]:
         "docs/configuration.md": configuration_doc.text(),
         "docs/suites.md": suites_doc.text(),
         "docs/metrics.md": metrics.page(),
-        "docs/metrics.csv": metrics.dictionary(),
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),
         f"{CONFIG}/{security_policy.FILE}": security_policy.render(),

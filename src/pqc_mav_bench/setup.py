@@ -13,6 +13,7 @@ setup(
         PACKAGE: ["py.typed"],
         f"{PACKAGE}.analysis": ["published/data/*"],
         f"{PACKAGE}.report": ["assets/*"],
+        f"{PACKAGE}.schema": ["metrics.csv"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),

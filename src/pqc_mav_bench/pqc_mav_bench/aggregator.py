@@ -20,7 +20,6 @@ from pqc_mav_bench.clock import ClockEstimate
 from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.field import Category
-from pqc_mav_bench.schema.machine import SystemLoad
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
 
@@ -223,7 +222,7 @@ class MetricsAggregator:
                 put(side, {"foreign_cpu_percent": max(0.0, side.cpu_mean_percent - share / cores)})
 
 
-def _own_percent(side: SystemLoad) -> float | None:
+def _own_percent(side: Category) -> float | None:
     """Processor time of one end's processes as share of one core; None where its proxy's is not known."""
     if side.tunnel_cpu_percent is None:
         return None

@@ -14,7 +14,7 @@ from typing import Any
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval, wilson
 from pqc_mav_bench.collectors.counters import COUNTERS, UNSEALED, WINDOW
 from pqc_mav_bench.options import WorkloadOptions
-from pqc_mav_bench.schema.traffic import DataPlane
+from pqc_mav_bench.schema.run import categories
 from pqc_mav_common.delay_classes import within
 
 Values = dict[str, Any]
@@ -139,7 +139,7 @@ def data_plane_loss(drone: Mapping[str, Any], gcs: Mapping[str, Any]) -> float |
 
 def counters(values: Mapping[str, Any]) -> Values:
     """Category G of one side."""
-    recorded = [name for name in COUNTERS if name in DataPlane.model_fields]
+    recorded = [name for name in COUNTERS if name in categories()["data_plane"].model_fields]
     return {name: values[name] for name in (*recorded, *WINDOW, "seal_mean_ns", "open_mean_ns")}
 
 

@@ -14,8 +14,7 @@ from pqc_mav_bench.aggregator import MetricsAggregator, OverwriteError, put
 from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.options import options_from
 from pqc_mav_bench.relations import RELATIONS
-from pqc_mav_bench.schema.handshake import Handshake
-from pqc_mav_bench.schema.run import all_fields
+from pqc_mav_bench.schema.run import all_fields, categories
 from pqc_mav_bench.verify import verify_run
 
 
@@ -151,7 +150,7 @@ def test_every_missing_value_has_a_status_and_no_present_one_says_unavailable(fa
 
 
 def test_the_merge_overwrites_nothing():
-    category = Handshake(handshake_ms=1.0)
+    category = categories()["handshake"](handshake_ms=1.0)
     put(category, {"handshake_ms": 1.0, "gcs_handshake_ms": 2.0, "reason": None})
     with pytest.raises(OverwriteError, match=r"handshake_ms is 1\.0 already"):
         put(category, {"handshake_ms": 3.0})

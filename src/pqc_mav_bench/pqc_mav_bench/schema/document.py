@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/metrics.md and metrics.csv, which `make docs` writes, and the JSON Schema, all made out of the models."""
+"""docs/metrics.md, which `make docs` writes, and the JSON Schema, made out of the models."""
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from pqc_mav_bench.json_text import as_lines
-from pqc_mav_bench.schema.field import Side
 from pqc_mav_bench.schema.history import SCHEMA_VERSION
 from pqc_mav_bench.schema.run import RunMetrics, StatusKind, all_fields, categories
 
 _HEAD = """\
 # Metrics of a benchmark run
 
-<!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change the models, then run `make docs`. -->
+<!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change metrics.csv there, then run `make docs`. -->
 
 Schema version {version}; runs of version 7.0 are read, too. A run is one `metrics.json`. **[metrics.csv](metrics.csv)**
 has its {count} fields, each with unit, side, meaning, and when a zero is normal; `pqcmav bench schema` prints the same
@@ -42,20 +39,17 @@ def json_schema() -> str:
     schema = RunMetrics.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = f"PQC-MAV run metrics {SCHEMA_VERSION}"
-    sides = {kind.__name__: kind.side.value for kind in categories().values()}
-    for name, definition in schema["$defs"].items():
+    for definition in schema["$defs"].values():
         found = definition.get("properties", {})
-        definition["properties"] = {field: _plain(entry, sides.get(name, "")) for field, entry in found.items()}
+        definition["properties"] = {field: _plain(entry) for field, entry in found.items()}
     return as_lines(schema, 4) + "\n"
 
 
-def _plain(entry: dict[str, Any], side: str) -> dict[str, Any]:
+def _plain(entry: dict[str, Any]) -> dict[str, Any]:
     """A metric's schema without what says nothing: pydantic's title, the default null, "T or null" in two schemas."""
     kinds = [option.get("type") for option in entry.get("anyOf", ())]
     if len(kinds) == 2 and kinds[1] == "null" and set(entry["anyOf"][0]) == {"type"}:
         entry = {"type": kinds, **{name: value for name, value in entry.items() if name != "anyOf"}}
-    if entry.get("side") == Side.CATEGORY.value:
-        entry = {**entry, "side": side}
     silent = {"title": entry.get("title"), "default": None}
     return {name: value for name, value in entry.items() if name not in silent or value != silent[name]}
 
@@ -68,14 +62,3 @@ def page() -> str:
         about = " ".join((kind.__doc__ or "").split()).partition(": ")[2]
         lines.append(f"* {kind.letter} `{name}`: {about}")
     return "\n".join([*lines, ""])
-
-
-def dictionary() -> str:
-    """The whole text of docs/metrics.csv: a row for every field, with its unit, side and meaning."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("field", "unit", "side", "meaning", "zero is normal if"))
-    for field in all_fields():
-        unit = field.unit or {"text": "text", "flag": "flag"}.get(field.kind, "1")
-        writer.writerow((field.path, unit, field.side.value, field.meaning, field.zero))
-    return out.getvalue()

@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a metric is declared: one `metric(...)` line gives its meaning, unit and side; documents come from it.
+"""The metrics of a run, out of the table metrics.csv: a row gives a field's type, unit, side and meaning.
 
-A metric may be null; then the run's `metric_status` says why. Where a category is measured in the same way on both
-sides, the category says the side and its fields inherit it.
+A metric may be null; then the run's `metric_status` says why. The table is what readers see, too (docs/metrics.csv).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, get_args
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field
+
+TABLE = "metrics.csv"
+#: Types of the table and what holds them.
+_TYPES: dict[str, Any] = {
+    "number": float,
+    "integer": int,
+    "flag": bool,
+    "text": str,
+    "numbers": list[float],
+    "counts": dict[str, int],
+    "samples": dict[str, list[float | None]],
+}
 
 
 class Side(str, Enum):
@@ -22,25 +36,6 @@ class Side(str, Enum):
     GCS = "gcs"
     BOTH = "both"  # computed from what both sides measured
     CONTROLLER = "controller"  # the campaign's own bookkeeping
-    CATEGORY = "category"  # as the category says
-
-
-def metric(meaning: str, unit: str = "", side: Side = Side.CATEGORY, *, zero: str = "", source: str = "") -> Any:
-    """A field of a category.
-
-    Args:
-        meaning: one phrase for a reader.
-        unit: UCUM-like ("ms", "B", "count", "1" for ratios); "" for texts and flags.
-        side: who measures it.
-        zero: why zero is the normal value (then a zero is noted as `zero_by_nature`).
-        source: where it comes from when the name does not say.
-    """
-    extra: dict[str, Any] = {"unit": unit, "side": side.value}
-    if zero:
-        extra["zero"] = zero
-    if source:
-        extra["source"] = source
-    return Field(default=None, description=meaning, json_schema_extra=extra)
 
 
 class Category(BaseModel):
@@ -49,24 +44,37 @@ class Category(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_assignment=True, allow_inf_nan=False)
 
     letter: ClassVar[str]
-    title: ClassVar[str]
-    side: ClassVar[Side] = Side.DRONE
+
+    if TYPE_CHECKING:  # the table has the names
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
 
 @dataclass(frozen=True)
 class MetricField:
-    """One field as the documents show it; `path` is `category.field`, the column of the tidy table."""
+    """One field as the documents show it; `path` is `category.field`, the column of the tidy table.
+
+    `unit` is UCUM-like ("ms", "B", "count", "1" for ratios), "" for texts and flags. `zero` says why zero is the
+    normal value; a zero is noted as `zero_by_nature` then.
+    """
 
     path: str
-    letter: str
-    category: str
-    name: str
     kind: str
     unit: str
     side: Side
     meaning: str
     zero: str
-    source: str
+
+    @property
+    def category(self) -> str:
+        """The name under which a run holds its category."""
+        return self.path.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """The field's own."""
+        return self.path.partition(".")[2]
 
     @property
     def numeric(self) -> bool:
@@ -79,28 +87,25 @@ class MetricField:
         return self.numeric or self.kind == "text"
 
 
-_KINDS: dict[type, str] = {float: "number", int: "integer", bool: "flag", str: "text"}
+def read(lines: Iterable[str]) -> list[MetricField]:
+    """The fields of a table, in its order."""
+    rows = list(csv.reader(lines))[1:]
+    return [MetricField(path, kind, unit, Side(side), meaning, zero) for path, kind, unit, side, meaning, zero in rows]
 
 
-def _kind(info: Any) -> str:
-    inner = next((part for part in get_args(info.annotation) if part is not type(None)), info.annotation)
-    return _KINDS.get(inner, "structure") if isinstance(inner, type) else "structure"
+@cache
+def fields() -> tuple[MetricField, ...]:
+    """Every metric of every category, in order."""
+    return tuple(read((files(__package__) / TABLE).read_text(encoding="utf-8").splitlines()))
 
 
-def fields_of(name: str, category: type[Category]) -> Iterator[MetricField]:
-    """The fields of a category that the run model holds under `name`."""
-    for field, info in category.model_fields.items():
-        extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-        side = Side(str(extra.get("side", Side.CATEGORY.value)))
-        yield MetricField(
-            path=f"{name}.{field}",
-            letter=category.letter,
-            category=name,
-            name=field,
-            kind=_kind(info),
-            unit=str(extra.get("unit", "")),
-            side=category.side if side is Side.CATEGORY else side,
-            meaning=info.description or "",
-            zero=str(extra.get("zero", "")),
-            source=str(extra.get("source", "")),
-        )
+def category(name: str, letter: str, about: str, of: Iterable[MetricField]) -> type[Category]:
+    """The model `name` of some fields."""
+    members: dict[str, Any] = {"__annotations__": {}, "__module__": __name__, "__doc__": f"{letter}: {about}"}
+    for each in of:
+        extra = {"unit": each.unit, "side": each.side.value, **({"zero": each.zero} if each.zero else {})}
+        members["__annotations__"][each.name] = _TYPES[each.kind] | None
+        members[each.name] = Field(default=None, description=each.meaning, json_schema_extra=extra)
+    made = type(Category)(name, (Category,), members)
+    made.letter = letter
+    return made

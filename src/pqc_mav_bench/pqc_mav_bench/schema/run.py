@@ -5,16 +5,70 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError
-from pqc_mav_bench.schema.context import CryptoIdentity, Lifecycle, RunContext
-from pqc_mav_bench.schema.field import Category, MetricField, fields_of
-from pqc_mav_bench.schema.handshake import CryptoPrimitives, Handshake, Rekey
+from pqc_mav_bench.schema.field import Category, MetricField, category, fields
 from pqc_mav_bench.schema.history import BEFORE, SCHEMA_VERSION, as_today
-from pqc_mav_bench.schema.judgement import Validation, Workload
-from pqc_mav_bench.schema.machine import ClockSync, NetworkInterface, PowerEnergy, SystemDrone, SystemGcs
-from pqc_mav_bench.schema.traffic import DataPlane, LatencyJitter, MavLinkIntegrity, MavProxyDrone, MavProxyGcs
+
+#: The categories by the name under which a run holds them, in the order of their letters: name of the model, and what
+#: it is about.
+_CATEGORIES = {
+    "run_context": ("RunContext", "what identifies a run and the machines it ran on."),
+    "crypto_identity": ("CryptoIdentity", "the algorithms of the suite."),
+    "lifecycle": ("Lifecycle", "the phases of the run, on the controller's monotonic clock."),
+    "handshake": (
+        "Handshake",
+        "the handshakes of the suite, as each end timed them: the one that brought it up, and renewals.",
+    ),
+    "crypto_primitives": (
+        "CryptoPrimitives",
+        "the primitives inside those handshakes, each at the end that ran it: medians over them.",
+    ),
+    "rekey": (
+        "Rekey",
+        "the live suite change, and the overhead Phi(R) = T_hs / (R + T_hs) of repeating it every R seconds.",
+    ),
+    "data_plane": (
+        "DataPlane",
+        "the proxies' own counters over the run. Received = delivered + control + the six drops.",
+    ),
+    "latency_jitter": (
+        "LatencyJitter",
+        "round trips and one-way delays through the tunnel during the data time.",
+    ),
+    "mavproxy_drone": (
+        "MavProxyDrone",
+        "MAVLink at the drone's end (of the simulated vehicle if there is no autopilot).",
+    ),
+    "mavproxy_gcs": ("MavProxyGcs", "MAVLink at the ground's end."),
+    "mavlink_integrity": (
+        "MavLinkIntegrity",
+        "what one end sent against what the other received, suite change included.",
+    ),
+    "system_drone": ("SystemDrone", "load of the drone's computer."),
+    "system_gcs": ("SystemGcs", "load of the ground's computer."),
+    "power_energy": (
+        "PowerEnergy",
+        "electrical power of the drone's computer during the data time, from the sensing node.",
+    ),
+    "network": (
+        "NetworkInterface",
+        "counters of the network interface that carries the tunnel, over the whole run.",
+    ),
+    "clock_sync": (
+        "ClockSync",
+        "the exchange of time stamps before the run: delta = ((t2 - t1) + (t3 - t4)) / 2.",
+    ),
+    "workload": (
+        "Workload",
+        "what traffic was offered and what arrived. Rates are of UDP payload, without headers.",
+    ),
+    "validation": (
+        "Validation",
+        "what the sanity checks of this run said; their sentences are in `findings` of the file.",
+    ),
+}
 
 
 class SchemaError(Exception):
@@ -71,30 +125,31 @@ class Integrity(BaseModel):
     sha256: str = ""
 
 
-class RunMetrics(BaseModel):
+def _made() -> dict[str, type[Category]]:
+    return {
+        name: category(model, letter, about, (each for each in fields() if each.category == name))
+        for letter, (name, (model, about)) in zip("ABCDEFGHIJKLMNOPQR", _CATEGORIES.items(), strict=True)
+    }
+
+
+if TYPE_CHECKING:
+
+    class _Figures(BaseModel):
+        schema_version: str
+
+        def __getattr__(self, name: str) -> Category: ...
+
+else:
+    _KINDS = {"schema_version": str, **_made()}
+    _EMPTY = {name: kind() for name, kind in _KINDS.items()} | {"schema_version": SCHEMA_VERSION}
+    _Figures = type(BaseModel)("_Figures", (BaseModel,), {"__annotations__": _KINDS, "__module__": __name__, **_EMPTY})
+
+
+class RunMetrics(_Figures):
     """Everything one run measured, as `metrics.json` holds it."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    schema_version: str = SCHEMA_VERSION
-    run_context: RunContext = RunContext()
-    crypto_identity: CryptoIdentity = CryptoIdentity()
-    lifecycle: Lifecycle = Lifecycle()
-    handshake: Handshake = Handshake()
-    crypto_primitives: CryptoPrimitives = CryptoPrimitives()
-    rekey: Rekey = Rekey()
-    data_plane: DataPlane = DataPlane()
-    latency_jitter: LatencyJitter = LatencyJitter()
-    mavproxy_drone: MavProxyDrone = MavProxyDrone()
-    mavproxy_gcs: MavProxyGcs = MavProxyGcs()
-    mavlink_integrity: MavLinkIntegrity = MavLinkIntegrity()
-    system_drone: SystemDrone = SystemDrone()
-    system_gcs: SystemGcs = SystemGcs()
-    power_energy: PowerEnergy = PowerEnergy()
-    network: NetworkInterface = NetworkInterface()
-    clock_sync: ClockSync = ClockSync()
-    workload: Workload = Workload()
-    validation: Validation = Validation()
     metric_status: dict[str, MetricStatus] = Field(default_factory=dict)
     findings: list[Finding] = Field(default_factory=list)
     integrity: Integrity = Integrity()
@@ -117,8 +172,7 @@ def categories() -> dict[str, type[Category]]:
 
 def all_fields() -> Iterator[MetricField]:
     """Every metric of every category, in order."""
-    for name, category in categories().items():
-        yield from fields_of(name, category)
+    yield from fields()
 
 
 def parse_run(data: Any, where: str = "") -> RunMetrics:

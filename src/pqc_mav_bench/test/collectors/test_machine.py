@@ -14,7 +14,7 @@ from pqc_mav_bench.collectors.clock_id import clock_id, machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.network import NetworkCollector, difference, interface_towards
 from pqc_mav_bench.collectors.processes import is_proxy, proxy_pid
-from pqc_mav_bench.schema.context import RunContext
+from pqc_mav_bench.schema.run import categories
 
 COMMAND = [
     "/usr/bin/python3",
@@ -92,4 +92,4 @@ def test_a_time_namespace_is_the_same_machine_with_another_clock():
 def test_the_environment_fits_the_schema():
     values = environment()
     assert set(values) == {*FIELDS, *VERSIONS}
-    RunContext(**values)
+    categories()["run_context"](**values)

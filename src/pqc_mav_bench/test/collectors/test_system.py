@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pqc_mav_bench.collectors.system import Sample, SystemCollector, summarise, temperature_c
-from pqc_mav_bench.schema.machine import SystemDrone
+from pqc_mav_bench.schema.run import categories
 
 
 def sample(at: float, busy: float, **changes: object) -> Sample:
@@ -57,5 +57,5 @@ def test_the_collector_measures_this_process():
     figures = collector.end()
     assert figures["samples"] >= 3
     assert figures["bench_cpu_percent"] > 0
-    SystemDrone(**figures)
+    categories()["system_drone"](**figures)
     assert collector.end() == {}
