@@ -9,7 +9,7 @@ from html import escape
 
 import pandas as pd
 
-from pqc_mav_bench.report.background import BACKGROUND
+from pqc_mav_bench.report.background import background
 from pqc_mav_bench.report.blocks import Block, Chart, Diagram, Explanation, Notice, Prose, Section, Source, Table
 from pqc_mav_bench.report.figure import to_narrow_svg, to_svg
 from pqc_mav_bench.report.numbers import MISSING, number
@@ -126,7 +126,7 @@ def explanation_html(explanation: Explanation | None, key: str = "") -> str:
         _paragraphs("How to read it", [explanation.read]),
         _paragraphs("What this run says", explanation.observations),
         _paragraphs("What it means", explanation.meaning),
-        *(_paragraphs("Behind it" if i == 0 else "", [text]) for i, text in enumerate(BACKGROUND.get(key, ()))),
+        *(_paragraphs("Behind it" if i == 0 else "", [text]) for i, text in enumerate(background().get(key, ()))),
     ]
     return f'<div class="explain">{"".join(parts)}</div>'
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files shipped with the report: style, script, reading guide."""
+"""Files shipped with the report: style, script, reading guide, drawings, what is behind figures."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from pqc_mav_bench.analysis import change, energy, framing, regression, rekey, reliability
+from pqc_mav_bench.analysis import change, energy, regression, rekey, reliability
 from recomputed import printed_only
 from recomputed.printed_only import weighted_mean
 
@@ -171,9 +171,9 @@ FORMULAS: dict[str, Formula] = {
     "fraction_pct = 100*E_total/budget": lambda i: change.percent(i["E_J"], i["B_J"]),
     "fraction_pct": lambda i: change.percent(i["e"], i["b"]),
     "delta = ((t2-t1)+(t3-t4))/2": lambda i: printed_only.clock_offset(i["t1"], i["t2"], i["t3"], i["t4"]),
-    "header bytes = 1+1+1+1+1+8+8+1": lambda i: framing.HEADER_BYTES,
-    'struct.calcsize("!BBBBB8sQB")': lambda i: framing.HEADER_BYTES,
-    "overhead = header + tag": lambda i: framing.overhead_bytes(int(i["t"])),
+    "header bytes = 1+1+1+1+1+8+8+1": lambda i: printed_only.HEADER_BYTES,
+    'struct.calcsize("!BBBBB8sQB")': lambda i: printed_only.HEADER_BYTES,
+    "overhead = header + tag": lambda i: printed_only.overhead_bytes(int(i["t"])),
     "overhead_pct = 100*38/50": lambda i: change.percent(i["o"], i["m"]),
     "bandwidth = rate*packet": lambda i: printed_only.bandwidth_kbyte_s(i["r"], i["b"]),
     "nonce saving": lambda i: printed_only.bandwidth_kbyte_s(i["r"], i["b"]),

@@ -4,12 +4,21 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 
 from pqc_mav_bench.analysis.tier import AEAD_POINTS, FAMILY_POINTS, LEVEL_POINTS, tier
+
+#: Layout of the protected header, authenticated as associated data.
+HEADER_BYTES = struct.calcsize("!BBBBB8sQB")
+
+
+def overhead_bytes(tag_bytes: int) -> int:
+    """Bytes added to every packet: header and AEAD tag."""
+    return HEADER_BYTES + tag_bytes
 
 
 def bandwidth_kbyte_s(rate_hz: float, packet_bytes: float) -> float:

@@ -8,8 +8,9 @@ import pytest
 
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.axes import widen
-from pqc_mav_bench.report.charts import bars, diagram, heat, points, spread
+from pqc_mav_bench.report.charts import bars, heat, points, spread
 from pqc_mav_bench.report.figure import drawing, to_svg
+from pqc_mav_bench.report.sections import diagrams
 
 
 def svg_of(draw):
@@ -94,8 +95,10 @@ def test_palettes_have_a_dark_value_and_unique_lights():
     assert palette.css(True) != palette.css(False)
 
 
-def test_diagrams_are_well_formed():
-    sheet = diagram.Sheet("d", 100, 50)
-    sheet.box(0, 0, 10, 10, ["a & b", "c"])
-    sheet.arrow(0, 0, 5, 5, "<x>", both=True)
-    ElementTree.fromstring(sheet.svg("t", "d"))
+@pytest.mark.parametrize(
+    "key", ["endurance-concept", "endurance-pipeline", "endurance-bench", "paper-handshake", "paper-wire"]
+)
+def test_diagrams_are_well_formed(key):
+    made = diagrams.bench(key, same_host=False)
+    root = ElementTree.fromstring(made.svg)
+    assert made.title and root.get("aria-labelledby") == f"{key}-t {key}-d" and "{where}" not in made.svg

@@ -11,7 +11,7 @@ from pqc_mav_bench import tidy
 from pqc_mav_bench.analysis import compare as comparing
 from pqc_mav_bench.report import ReportError, build, compare, report
 from pqc_mav_bench.report.__main__ import main
-from pqc_mav_bench.report.background import BACKGROUND
+from pqc_mav_bench.report.background import background
 from pqc_mav_bench.report.blocks import MEASURED, PUBLISHED, Chart, Diagram, Notice, Prose, Section, Source, Table
 from pqc_mav_bench.report.browser import find, print_pdf, run
 from pqc_mav_bench.report.contents import sections
@@ -337,9 +337,10 @@ def test_what_is_behind_a_figure_is_told_where_the_features_ask_for_it(built):
     explained = {
         block.key for section in built for block in section.blocks if getattr(block, "explanation", None) is not None
     }
-    shown = set(BACKGROUND) & explained
-    assert len(shown) >= 18, set(BACKGROUND) - explained
-    assert all(sum(len(text.split()) for text in BACKGROUND[key]) >= 40 for key in BACKGROUND)
+    told = background()
+    shown = set(told) & explained
+    assert len(shown) >= 18, set(told) - explained
+    assert all(sum(len(text.split()) for text in told[key]) >= 40 for key in told)
 
 
 def test_published_comparison_explains_the_known_error_and_flags_the_rest(paper):

@@ -118,10 +118,10 @@ def _composition(c: ReportInput) -> Block:
 def endurance_paper(c: ReportInput) -> Section:
     """[endurance-paper]: five figures, fourteen tables."""
     blocks: list[Block] = [
-        diagrams.concept("endurance-concept"),
+        diagrams.diagram("endurance-concept"),
         see("paper-architecture", "The system's overview", "Architecture"),
         see("paper-handshake", "The handshake", "Handshake"),
-        diagrams.pipeline("endurance-pipeline"),
+        diagrams.diagram("endurance-pipeline"),
         diagrams.bench("endurance-bench", c.same_host),
         _composition(c),
         published("composition-published"),

@@ -109,9 +109,9 @@ def pqcmav_paper_figures(c: ReportInput) -> Section:
     title = "Figures of the PQC-MAV paper: architecture, handshake, wire format, distributions, power"
     rows = with_values(c, "kem_keygen_ms")
     blocks: list[Block] = [
-        diagrams.architecture("paper-architecture"),
-        diagrams.handshake("paper-handshake"),
-        diagrams.wire_format("paper-wire"),
+        diagrams.diagram("paper-architecture"),
+        diagrams.diagram("paper-handshake"),
+        diagrams.diagram("paper-wire"),
         _distribution(c, "kem", "kem_keygen_ms", kem_order(rows), "[pqcmav-paper] Fig. 4", "key generation"),
         _distribution(c, "sig", "sig_sign_ms", sig_order(rows), "[pqcmav-paper] Fig. 5", "signing"),
         _clusters(c),
