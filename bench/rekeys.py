@@ -13,141 +13,103 @@ import argparse
 import gzip
 import itertools
 import json
-import signal
-import struct
-import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "chaos"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import messages
 import pqc_mav_tunnel
 import report
 import rig
+from pair import Pair, on_loopback
+from tally import Arrival
 
 from pqc_mav_bench.json_text import as_lines
-from pqc_mav_common import markdown, two_ends
+from pqc_mav_common import markdown
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_common.free_ports import free_port
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BASE = "cs-mlkem768-aesgcm-mldsa65"
 BASE_PARTNER = "cs-mlkem768-chacha20poly1305-mldsa65"  # the way out of the base suite itself
+RATE, SIZE = 320.0, 280  # messages/s each way, bytes
 AFTER_S = 0.5
 PAUSE_S = 0.12
-NEWCOMER_S = 2.2  # each load has a socket of its own, and the drone takes a new application after 2 s of silence
+LIMIT_S = 120.0
+
+Span = tuple[int, int]  # of a rekey on the monotonic clock [ns]
 
 
-@dataclass
-class Rekey:
-    """One rekey on the monotonic clock."""
-
-    begin_ns: int
-    end_ns: int
-    ok: bool
-    message: str
+def rekey(pair: Pair, suite: str) -> tuple[Span, dict[str, Any]]:
+    """One rekey, asked for on the drone: when it was under way, and its answer."""
+    begin = time.monotonic_ns()
+    answer = pair.drone.begin_rekey(suite, LIMIT_S)(LIMIT_S + 5)
+    return (begin, time.monotonic_ns()), answer
 
 
-class Tunnel:
-    """A gcs and a drone engine in this process, joined over loopback."""
-
-    def __init__(self, folder: str) -> None:
-        pqc_mav_tunnel.init_keys(folder, ["bench"])
-        self.ground = free_port()
-        more = {"control_socket": "off", "handshakes_per_drone_s": 100.0}
-        self.gcs = pqc_mav_tunnel.Engine(two_ends.gcs_config(folder, {"bench": self.ground}, **more))
-        self.gcs.start()
-        data = self.gcs.ports()["data"]
-        config = two_ends.drone_config(folder, "bench", data, suite=BASE, control_socket="off")
-        self.drone = pqc_mav_tunnel.Engine(config)
-        self.drone.start()
-        deadline = time.monotonic() + 10
-        while any(e.status()[0]["state"] != "UP" for e in (self.drone, self.gcs)):
-            if time.monotonic() > deadline:
-                raise SystemExit(f"rekeys: no session: {self.drone.status()[0]['last_error']}")
-            time.sleep(0.01)
-
-    def rekey(self, suite: str) -> Rekey:
-        """One rekey, asked for on the drone."""
-        begin = time.monotonic_ns()
-        outcome = self.drone.request_rekey("bench", suite, "bench", 120.0)
-        return Rekey(begin, time.monotonic_ns(), outcome["ok"], outcome["message"])
-
-    def drops(self) -> dict[str, int]:
-        """Every drop counter of both ends that is not zero."""
-        found: dict[str, int] = {}
-        for name, engine in (("drone", self.drone), ("gcs", self.gcs)):
-            for key, value in engine.stats()[0].items():
-                if "drop" in key and not key.startswith("shape_") and value:
-                    found[f"{name} {key}"] = value
-        return found
-
-    def stop(self) -> None:
-        """Ends both engines."""
-        self.drone.stop()
-        self.gcs.stop()
+def drops(pair: Pair) -> dict[str, int]:
+    """Every drop counter of both ends that is not zero."""
+    return {
+        f"{name} {key}": int(value)
+        for name, end in (("drone", pair.drone), ("gcs", pair.gcs))
+        for key, value in end.stats().items()
+        if "drop" in key and not key.startswith("shape_") and value
+    }
 
 
-def gaps_ms(log: Path, rekeys: list[Rekey]) -> tuple[float, float]:
-    """Longest gap that overlaps a rekey, and longest that does not, of one direction's arrival log."""
-    arrivals = [record[2] for record in struct.iter_unpack("=QQQ", log.read_bytes())]
-    spans = [(r.begin_ns, r.end_ns + int(AFTER_S * 1e9)) for r in rekeys]
-    during = outside = 0
+def gaps_ms(arrivals: list[Arrival], way: int, rekeys: list[Span]) -> tuple[float, float]:
+    """Longest gap that overlaps a rekey, and longest that does not, of what arrived one way."""
+    times = [each.arrived_ns for each in arrivals if each.way == way]
+    spans = [(begin, end + int(AFTER_S * 1e9)) for begin, end in rekeys] + [(1 << 63, 1 << 63)]
+    longest = {True: 0, False: 0}
     index = 0
-    for before, after in itertools.pairwise(arrivals):
-        while index < len(spans) and spans[index][1] < before:
+    for before, after in itertools.pairwise(times):
+        while spans[index][1] < before:
             index += 1
-        if index < len(spans) and spans[index][0] <= after:
-            during = max(during, after - before)
-        else:
-            outside = max(outside, after - before)
-    return during / 1e6, outside / 1e6
+        inside = spans[index][0] <= after
+        longest[inside] = max(longest[inside], after - before)
+    return longest[True] / 1e6, longest[False] / 1e6
 
 
-def measure(tunnel: Tunnel, suite: str, times: int, folder: Path) -> dict[str, Any]:
+def measure(pair: Pair, suite: str, times: int) -> dict[str, Any]:
     """``times`` rekeys into the suite and as many out of it, under load, and an equally long time without one."""
     partner = BASE_PARTNER if suite == BASE else BASE
     if suite == BASE:
-        tunnel.rekey(partner)
-    drone_port = tunnel.drone.ports()["plain"]["bench"]
-    gcs_port = tunnel.gcs.ports()["plain"]["bench"]
-    log = folder / "log"
-    time.sleep(NEWCOMER_S)
-    load = subprocess.Popen(
-        [
-            rig.tool("duplex_load"), "--drone", f"{rig.HOST}:{drone_port}", "--ground", f"{rig.HOST}:{tunnel.ground}",
-            "--gcs", f"{rig.HOST}:{gcs_port}", "--log", str(log), "--seconds", "900",
-        ],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    rekeys: list[Rekey] = []
-    try:
+        rekey(pair, partner)
+    done: list[tuple[Span, dict[str, Any]]] = []
+    with ExitStack() as stack:
+        own = Pair(pair.ends, pair.vehicle, pair.ground, pair.drone_plain, pair.gcs_plain, stack)
+        load = own.traffic(RATE, RATE, log=own.log(), sizes=[SIZE])
         time.sleep(1.0)
         for _ in range(times):
             for target in (suite, partner):
-                rekeys.append(tunnel.rekey(target))
+                done.append(rekey(pair, target))
                 time.sleep(PAUSE_S)
         time.sleep(2.0)
-    finally:
-        load.send_signal(signal.SIGTERM)
-        output, _ = load.communicate(timeout=30)
-    counts = json.loads(output)
-    down, up = gaps_ms(log.with_suffix(".down"), rekeys), gaps_ms(log.with_suffix(".up"), rekeys)
-    durations = sorted((r.end_ns - r.begin_ns) / 1e6 for r in rekeys[0::2])
+        counts, arrivals = load.stop(), load.arrivals()
+    spans = [span for span, _ in done]
+    ways = [gaps_ms(arrivals, way, spans) for way in (messages.DOWN, messages.UP)]
+    streams = {
+        key: sum(each[key] for each in counts["streams"]) for key in ("sent", "received", "duplicates", "reordered")
+    }
+    durations = sorted((end - begin) / 1e6 for begin, end in spans[0::2])
     return {
         "suite": suite,
-        "rekeys_ok": sum(r.ok for r in rekeys),
-        "rekeys": len(rekeys),
-        "sent": counts["down"]["sent"] + counts["up"]["sent"],
-        **{key: counts["down"][key] + counts["up"][key] for key in ("lost", "duplicates", "corrupted", "overtaken")},
+        "rekeys_ok": sum(answer["ok"] for _, answer in done),
+        "rekeys": len(done),
+        "sent": streams["sent"],
+        "lost": streams["sent"] - streams["received"],
+        "duplicates": streams["duplicates"],
+        "corrupted": counts["corrupted"] + counts["misdelivered"],
+        "overtaken": streams["reordered"],
         "rekey_into_ms_median": round(durations[len(durations) // 2], 2),
-        "gap_during_ms": round(max(down[0], up[0]), 2),
-        "gap_outside_ms": round(max(down[1], up[1]), 2),
-        "failures": [r.message for r in rekeys if not r.ok],
+        "gap_during_ms": round(max(way[0] for way in ways), 2),
+        "gap_outside_ms": round(max(way[1] for way in ways), 2),
+        "failures": [answer["message"] for _, answer in done if not answer["ok"]],
     }
 
 
@@ -199,19 +161,16 @@ def main() -> int:
     chosen = options.suites or [s.id for s in pqc_mav_tunnel.suites(only_available=True)]
     suites = [pqc_mav_tunnel.find_suite(name).id for name in chosen]
     rows = []
-    with tempfile.TemporaryDirectory(prefix="pqcmav-rekeys-") as folder:
-        tunnel = Tunnel(folder)
-        try:
-            for suite in suites:
-                rows.append(measure(tunnel, suite, options.times, Path(folder)))
-                print(json.dumps(rows[-1]), flush=True)
-            drops = tunnel.drops()
-        finally:
-            tunnel.stop()
+    with ExitStack() as stack:
+        pair = on_loopback(stack, gcs={"handshakes_per_drone_s": 100.0})
+        for suite in suites:
+            rows.append(measure(pair, suite, options.times))
+            print(json.dumps(rows[-1]), flush=True)
+        lost = drops(pair)
     environment = rig.environment()
     machine = f"{environment['date']}, {environment['machine']}, Linux {environment['kernel']}"
     raw = as_lines({"environment": environment, "rows": rows}, 2) + "\n"
-    rig.write_page(options.output / "rekeys.md", render(rows, drops, machine))
+    rig.write_page(options.output / "rekeys.md", render(rows, lost, machine))
     atomic_write(options.output / "rekeys.json.gz", gzip.compress(raw.encode(), mtime=0))
     clean = all(r["rekeys_ok"] == r["rekeys"] and not (r["lost"] or r["duplicates"] or r["corrupted"]) for r in rows)
     return 0 if clean else 1

@@ -104,16 +104,22 @@ def in_the_air(
     return Pair(ends, vehicle, ground, DRONE_PLAIN, GCS_PLAIN, stack)
 
 
-def on_loopback(stack: ExitStack, through: Callable[[int], int] = int, connect_s: float = 20.0) -> Pair:
-    """A pair on loopback, until `stack` ends. `through` makes of the gcs' port that to which the drone sends."""
+def on_loopback(
+    stack: ExitStack,
+    through: Callable[[int], int] = int,
+    connect_s: float = 20.0,
+    gcs: Mapping[str, Any] | None = None,
+) -> Pair:
+    """A pair on loopback, until `stack` ends. `through` makes of the gcs' port that to which the drone sends; `gcs`
+    adds to that end's configuration."""
     keys = stack.enter_context(temporary_keys())
     vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
-    gcs = End(two_ends.gcs_config(keys, {DRONE_ID: ground.getsockname()[1]}))
-    stack.callback(gcs.close)
-    ports = gcs.child.ask("ports")
+    far = End(two_ends.gcs_config(keys, {DRONE_ID: ground.getsockname()[1]}, **(gcs or {})))
+    stack.callback(far.close)
+    ports = far.child.ask("ports")
     drone = End(two_ends.drone_config(keys, DRONE_ID, through(ports["data"])))
     stack.callback(drone.close)
-    ends = {"gcs": gcs, "drone": drone}
+    ends = {"gcs": far, "drone": drone}
     connected(ends, connect_s)
     plain = drone.child.ask("ports")["plain"][DRONE_ID]
     return Pair(ends, vehicle, ground, plain, ports["plain"][DRONE_ID], stack)

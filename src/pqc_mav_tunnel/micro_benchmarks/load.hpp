@@ -57,7 +57,6 @@ struct Arrival {
 struct Received {
   std::uint64_t packets = 0, duplicates = 0, overtaken = 0, corrupted = 0, longest_gap_ns = 0;
   std::vector<Arrival> arrivals;
-  std::atomic<bool> heard{false};  // something arrived
 };
 
 struct Load {
@@ -134,7 +133,6 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
         continue;
       }
       seen[number] = true;
-      out.heard = true;
       ++out.packets;
       if (number < highest) ++out.overtaken;
       highest = std::max(highest, number);
@@ -147,7 +145,7 @@ inline void receive_load(const Load& load, int fd, const std::atomic<bool>& fini
   }
 }
 
-/// What both programs report of one direction, as members of a JSON object.
+/// What is reported of one direction, as members of a JSON object.
 inline void print_counts(std::uint64_t sent, const Received& r) {
   const auto count = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   std::printf(
