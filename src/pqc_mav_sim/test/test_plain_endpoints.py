@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_sessions import mavproxy_param_session, mavsdk_session, missing
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
 from serial_cable import SerialCable
@@ -20,7 +21,6 @@ from serial_cable import SerialCable
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_sim.endpoint import resolve
-from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 

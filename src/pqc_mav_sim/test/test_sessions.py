@@ -2,9 +2,9 @@
 """Sessions of real ground clients fail with a reason; that they fly is test_tunnel_clients.py's."""
 
 import pytest
+from client_sessions import SessionFailedError, mavproxy_param_session, mavsdk_session, missing
 
 from pqc_mav_common.free_ports import free_port
-from pqc_mav_sim.testing import SessionFailedError, mavproxy_param_session, mavsdk_session, missing
 
 
 @pytest.mark.skipif(missing("mavsdk") is not None, reason=missing("mavsdk") or "")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_sessions import mavproxy_param_session, mavsdk_session, missing
 
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_sim.endpoint import Endpoint
-from pqc_mav_sim.testing import mavproxy_param_session, mavsdk_session, missing
 
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flight flown by MAVSDK, run as a program of its own: `python -m pqc_mav_sim.testing.mavsdk_client URL RESULT_FILE`.
+"""A flight flown by MAVSDK, run as a program of its own: `mavsdk_client.py URL RESULT_FILE`.
 
 It is a separate process because MAVSDK is a native library: whatever happens in it cannot take a test run along, and
 its threads end with it. What it saw is written to the result file as JSON.

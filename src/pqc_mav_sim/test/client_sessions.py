@@ -19,7 +19,6 @@ from typing import Any
 
 from pqc_mav_common.child import Program, ProgramError, end
 
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _RECEIVED = re.compile(r"Received (\d+) parameters")
 _SAVED = r"Saved (\d+) parameters to (.+)"
 
@@ -36,9 +35,8 @@ def missing(module: str) -> str | None:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Return an environment in which a client finds this package and writes nothing into the user's home."""
-    path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH", ""))))
-    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "HOME": str(home), "MPLCONFIGDIR": str(home)}
+    """Return an environment in which a client writes nothing into the user's home."""
+    return {**os.environ, "PYTHONUNBUFFERED": "1", "HOME": str(home), "MPLCONFIGDIR": str(home)}
 
 
 def _tail(text: str, lines: int = 15) -> str:
@@ -52,7 +50,7 @@ def mavsdk_session(url: str, timeout: float = 150.0) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory(prefix="mavsdk-") as folder:
         result_file = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "pqc_mav_sim.testing.mavsdk_client", url, str(result_file)]
+        command = [sys.executable, str(Path(__file__).with_name("mavsdk_client.py")), url, str(result_file)]
         try:
             done = subprocess.run(
                 command,
