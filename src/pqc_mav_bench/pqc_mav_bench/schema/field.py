@@ -106,6 +106,7 @@ def category(name: str, letter: str, about: str, of: Iterable[MetricField]) -> t
         extra = {"unit": each.unit, "side": each.side.value, **({"zero": each.zero} if each.zero else {})}
         members["__annotations__"][each.name] = _TYPES[each.kind] | None
         members[each.name] = Field(default=None, description=each.meaning, json_schema_extra=extra)
-    made = type(Category)(name, (Category,), members)
+    metaclass: Any = type(Category)
+    made: type[Category] = metaclass(name, (Category,), members)
     made.letter = letter
     return made
