@@ -105,7 +105,12 @@ def render(name: str) -> str:
         lines = head("Both ends of the demo. Each start makes its own keys and ports, which win over these.")
         lines[-1:] = ["# The other keys, which have their defaults, are explained in drone.yaml and gcs.yaml.", ""]
         for role in ("drone", "gcs"):
-            lines += [f"/**/{role}:", "  pqc_proxy:", "    ros__parameters:", *documented(_set(role), " " * 6, DEMO[role])]
+            lines += [
+                f"/**/{role}:",
+                "  pqc_proxy:",
+                "    ros__parameters:",
+                *documented(_set(role), " " * 6, DEMO[role]),
+            ]
         return "\n".join(lines[:-1]) + "\n"
     title = {
         "drone": "The airborne end. To fill in: keys, drone_id and peer.",

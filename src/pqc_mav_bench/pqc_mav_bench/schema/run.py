@@ -33,10 +33,7 @@ _CATEGORIES = {
         "DataPlane",
         "the proxies' own counters over the run. Received = delivered + control + the six drops.",
     ),
-    "latency_jitter": (
-        "LatencyJitter",
-        "round trips and one-way delays through the tunnel during the data time.",
-    ),
+    "latency_jitter": ("LatencyJitter", "round trips and one-way delays through the tunnel during the data time."),
     "mavproxy_drone": (
         "MavProxyDrone",
         "MAVLink at the drone's end (of the simulated vehicle if there is no autopilot).",
@@ -52,18 +49,9 @@ _CATEGORIES = {
         "PowerEnergy",
         "electrical power of the drone's computer during the data time, from the sensing node.",
     ),
-    "network": (
-        "NetworkInterface",
-        "counters of the network interface that carries the tunnel, over the whole run.",
-    ),
-    "clock_sync": (
-        "ClockSync",
-        "the exchange of time stamps before the run: delta = ((t2 - t1) + (t3 - t4)) / 2.",
-    ),
-    "workload": (
-        "Workload",
-        "what traffic was offered and what arrived. Rates are of UDP payload, without headers.",
-    ),
+    "network": ("NetworkInterface", "counters of the network interface that carries the tunnel, over the whole run."),
+    "clock_sync": ("ClockSync", "the exchange of time stamps before the run: delta = ((t2 - t1) + (t3 - t4)) / 2."),
+    "workload": ("Workload", "what traffic was offered and what arrived. Rates are of UDP payload, without headers."),
     "validation": (
         "Validation",
         "what the sanity checks of this run said; their sentences are in `findings` of the file.",
