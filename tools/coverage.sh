@@ -15,8 +15,8 @@ logged "configure-$build" "" tools/run cmake -S src/pqc_mav_tunnel -B "$build" -
 say "building the engine's tests and fuzzers with counters"
 targets=(engine_tests replays)
 if [ $# -gt 0 ]; then # the names before the colons
-  mapfile -t targets < <(grep -oE '^pqcmav_test\([a-z0-9_]+' src/pqc_mav_tunnel/cmake/tests.cmake | sed 's/.*(//' |
-    while read -r name; do if grep -qE "$1" <<<"$name:"; then echo "test_$name"; fi; done)
+  mapfile -t targets < <(basename -s .cpp src/pqc_mav_tunnel/test/test_*.cpp |
+    while read -r name; do if grep -qE "$1" <<<"${name#test_}:"; then echo "$name"; fi; done)
   targets+=(replays)
 fi
 tools/run cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}" -- --quiet || die "the build failed"
