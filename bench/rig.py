@@ -19,12 +19,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_tunnel import host_info
+
 from pqc_mav_bench.source import source
 from pqc_mav_common import two_ends
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.child import Program, ProgramError, end
 from pqc_mav_common.free_ports import free_ports
-from pqc_mav_common.host_info import host_info
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ROOT / "build" / "pqc_mav_tunnel"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from conditions import Condition
+from pqc_mav_tunnel import host_info
 from verdicts import Observation, RekeyResult, unexplained_losses
 
 from pqc_mav_bench.analysis.statistics import mean_interval
 from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_common.host_info import host_info
 from pqc_mav_common.markdown import table as markdown  # noqa: F401 - its name for every page here
 
 HEAD = (

@@ -12,9 +12,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pqc_mav_tunnel import host_info
+
 from pqc_mav_bench.source import source, words
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_common.host_info import host_info
 
 if TYPE_CHECKING:
     from constant_time import Result

@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
+from pqc_mav_tunnel import short_code
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
@@ -27,7 +28,6 @@ from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterSpec
-from pqc_mav_proxy.wording import short_code
 
 NODE_NAME = "bench_agent"
 LEASE_S = 60.0

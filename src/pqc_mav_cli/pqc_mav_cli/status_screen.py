@@ -26,8 +26,7 @@ from pqc_mav_cli.status_view import (
     word,
 )
 from pqc_mav_cli.wording import counted
-from pqc_mav_proxy.diagnostics import SHAPE_CLASSES
-from pqc_mav_proxy.names import keys_are_old
+from pqc_mav_proxy.names import SHAPE_CLASSES, keys_are_old
 
 # Where not all fit, those that need someone come first.
 _URGENT = (SILENT, "DOWN", "DEGRADED", "HANDSHAKING", "REKEYING", "UP")

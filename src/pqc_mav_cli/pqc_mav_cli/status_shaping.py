@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
 from pqc_mav_cli.status_view import end_of, is_silent
-from pqc_mav_proxy.diagnostics import SHAPE_CLASSES
+from pqc_mav_proxy.names import SHAPE_CLASSES
 
 _COLUMNS: tuple[tuple[str, Literal["left", "right"]], ...] = (
     ("end", "left"),

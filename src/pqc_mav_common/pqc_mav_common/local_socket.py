@@ -125,6 +125,15 @@ def _name(look_up: Any, number: int) -> str:
         return str(number)
 
 
+def result_of(line: str | bytes) -> dict[str, Any]:
+    """The result in an engine's answer. Raises ControlError for what it refuses."""
+    answer = json.loads(line)
+    if answer["ok"]:
+        return dict(answer["result"])
+    code, text = answer["error"]["code"], answer["error"]["text"]
+    raise ControlError(text, ExitCode.CONFIG if code.startswith(_USAGE) else ExitCode.FAILED, code)
+
+
 class Control:
     """A connection to one engine. Raises OSError where nobody listens, ControlError for what the engine refuses.
 
@@ -185,11 +194,7 @@ class Control:
                 yield json.loads(self._line())
 
     def _result(self) -> dict[str, Any]:
-        answer = json.loads(self._line())
-        if answer["ok"]:
-            return dict(answer["result"])
-        code, text = answer["error"]["code"], answer["error"]["text"]
-        raise ControlError(text, ExitCode.CONFIG if code.startswith(_USAGE) else ExitCode.FAILED, code)
+        return result_of(self._line())
 
     def _line(self) -> bytes:
         parts = [self._rest]

@@ -35,7 +35,8 @@ class ParameterSpec:
     """One parameter; its type is that of `default`, a list of strings being a tuple. Bounds are inclusive, None = none.
 
     `choices` are the valid values, of a list the valid items. `required`: there is no default to rely on. `live`: a
-    node that works takes a new value at once. `source`: where the default was published.
+    node that works takes a new value at once. `fixed`: set at the start alone. `source`: where the default was
+    published.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ParameterSpec:
     unit: str = ""
     required: bool = False
     live: bool = False
+    fixed: bool = False
     source: str = ""
 
     @classmethod
@@ -62,6 +64,7 @@ class ParameterSpec:
             unit=entry["unit"],
             required=entry["required"],
             live=not entry.get("read_only", True),
+            fixed=entry.get("fixed", False),
             source=entry.get("published", ""),
         )
 

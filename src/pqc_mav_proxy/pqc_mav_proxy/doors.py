@@ -9,10 +9,9 @@ from contextlib import suppress
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.local_socket import Control, connect_all, places
 from pqc_mav_common.siblings import MARK
-from pqc_mav_proxy.guard import Listed, sockets_of
+from pqc_mav_proxy.guard import Listed, sockets_of, told
 
 ANSWER_S = 1.0
-LONGEST = 900  # characters of a danger: an engine takes 1,000 bytes each, and 4,096 of a whole request
 _UNFIT = (OSError, ProcessError, ValueError, LookupError, TypeError, AttributeError)
 
 
@@ -43,8 +42,7 @@ class Doors:
 
     def tell(self, dangers: Iterable[str]) -> None:
         """Tells those that were asked last; to be repeated while the dangers last."""
-        # In ASCII, so that no character takes more than two bytes of JSON.
-        lines = [ascii(each)[1:-1][:LONGEST] for each in dangers]
+        lines = told(dangers)
         for door in self._open:
             with door, suppress(*_UNFIT):
                 door.ask("dangers", lines=lines)

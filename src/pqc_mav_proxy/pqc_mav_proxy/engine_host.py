@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Owns the engine and the one thread that waits for its events."""
+"""Owns the engine and the one thread that waits for its events; everything else is asked through the engine's door."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import pqc_mav_tunnel
+
+from pqc_mav_common.local_socket import VERSION, result_of
 
 # Longest time that a stop waits for the pump thread; the engine wakes that thread for every event.
 WAIT_S = 0.25
@@ -19,7 +24,6 @@ class EngineHost:
 
     def __init__(
         self,
-        make_engine: Callable[[Mapping[str, Any]], Any],
         config: Mapping[str, Any],
         on_events: Callable[[list[dict[str, Any]]], None],
         source: tuple[Callable[[], Mapping[str, Any]], Callable[[], None], Sequence[str]] | None = None,
@@ -29,34 +33,40 @@ class EngineHost:
         `source` is what reads the configuration again, what is told that the engine has taken it, and the
         files it comes from.
         """
-        self.engine = make_engine(config)
+        self._engine = pqc_mav_tunnel.Engine(config)
+        self._door = pqc_mav_tunnel.Door(self._engine)
         self._sourced = source is not None
         if source is not None:
-            self.engine.set_config_source(*source)
+            self._engine.set_config_source(*source)
         self._on_events = on_events
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.started = False  # from then on the engine has a status, even after its stop
 
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        """The result of a command of docs/control-socket.md. Raises ControlError for what the engine refuses."""
+        return result_of(self._door.ask(json.dumps({"v": VERSION, "command": command, **fields})))
+
     def start(self) -> None:
         """Binds the sockets and starts to pump events. Raises the engine's TunnelError."""
-        self.engine.start()
+        self._engine.start()
         self.started = True
         self._thread = threading.Thread(target=self._pump, name="engine-events")
         self._thread.start()
 
     def stop(self) -> None:
-        """Closes the sessions, wipes the keys and joins the pump thread. May be called more than once."""
+        """Closes the sessions, wipes the keys and hands the last events over. May be called more than once."""
         self._stopping.set()
-        self.engine.stop()
+        self._engine.stop()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
         if self._sourced:
-            self.engine.set_config_source(None)  # it may hold whoever holds the engine
+            self._engine.set_config_source(None)  # it may hold whoever holds the engine
 
     def _pump(self) -> None:
-        while not self._stopping.is_set():
-            events = self.engine.wait_events(WAIT_S)
-            if events:
-                self._on_events(events)
+        stopped = False
+        while not stopped:
+            stopped = self._stopping.is_set()
+            while events := self._door.events(0 if stopped else WAIT_S):
+                self._on_events([json.loads(event) for event in events])

@@ -16,6 +16,7 @@ from pqc_mav_proxy.mavros_graph import MavrosGraph, links
 LOOK_S = 10.0  # a look at 150 processes takes some 10 ms
 AGAIN_S = 2.0  # while no engine is found, as at the start
 NO_ENGINE = "pqc_proxy (no control socket)"
+LONGEST = 900  # characters of a danger: an engine takes 1,000 bytes each, and 4,096 of a whole request
 # What engines say that their own processes hold, by process.
 Listed = Mapping[int, Collection[BoundSocket]]
 
@@ -76,3 +77,8 @@ class Guard:
 def dangers(found: Iterable[Diagnostic]) -> list[str]:
     """What of it endangers the link, a line each."""
     return [each.message for each in found if each.level is Level.ERROR]
+
+
+def told(found: Iterable[str]) -> list[str]:
+    """Dangers as an engine takes them: in ASCII, so that no character takes more than two bytes of JSON."""
+    return [ascii(each)[1:-1][:LONGEST] for each in found]

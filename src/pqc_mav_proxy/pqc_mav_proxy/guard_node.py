@@ -21,10 +21,10 @@ from pqc_mav_common.diagnostics import to_messages
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.process import leave, run_nodes
+from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy.doors import Doors
 from pqc_mav_proxy.guard import Guard, dangers
 from pqc_mav_proxy.mavros_graph import writers
-from pqc_mav_proxy.repeater import Repeater
 
 NODE_NAME = "pqc_guard"
 PROXY = "pqc_proxy"

@@ -14,6 +14,8 @@ KEY_OLD = "KEY_OLD"
 PLAIN_DOWN = "PLAIN_DOWN"
 # How it begins in the last status of a drone that its ground station does not serve any more.
 REMOVED = "REMOVED"
+# What a shaped link tells apart, as in its counters.
+SHAPE_CLASSES = ("commands", "transfers", "streams", "rest", "rekey")
 DROP_REASONS = ("malformed", "unknown", "seq_old", "replay", "auth_fail", "decrypt_fail")
 # As counters and message fields are called.
 DROPS = tuple(f"drop_{reason}" for reason in DROP_REASONS)
@@ -27,6 +29,12 @@ def keys_are_old(last_error: str) -> bool:
 def was_removed(last_error: str) -> bool:
     """Whether a status with this error is the last one of its drone."""
     return last_error.startswith(REMOVED)
+
+
+def removed(drone_id: str, role: str) -> dict[str, str]:
+    """What the last status of a drone says that is not served any more."""
+    text = f"{REMOVED}: this ground station does not serve the drone any more."
+    return {"drone_id": drone_id, "role": role, "last_error": text}
 
 
 def plain_is_down(last_error: str) -> bool:

@@ -2,20 +2,21 @@
 """The lifecycle node around the engine: parameters, topics, services.
 
 configure -> the configuration is checked and the keys are read; activate -> sockets and threads;
-deactivate -> sessions closed and keys wiped. The engine's event thread only queues; events are published from the
-executor, what is periodic from a thread of its own. Packets never come here.
+deactivate -> sessions closed and keys wiped. What the engine says and does it is asked through its door (docs/
+control-socket.md), and this relays it. The engine's event thread only queues; events are published from the executor,
+what is periodic from a thread of its own. Packets never come here.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import queue
 import socket
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
@@ -25,23 +26,20 @@ from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from std_msgs.msg import Header
 
 from pqc_mav_common import config_file, qos
-from pqc_mav_common.diagnostics import to_messages
-from pqc_mav_common.errors import ProcessError, one_line
-from pqc_mav_common.host_info import host_info
+from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.local_socket import ControlError
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
+from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy import parameters
-from pqc_mav_proxy.attempts import Attempts
-from pqc_mav_proxy.conversions import message_of, removed_message
-from pqc_mav_proxy.diagnostics import Diagnoser
+from pqc_mav_proxy.conversions import fill, message_of
 from pqc_mav_proxy.engine_host import EngineHost
-from pqc_mav_proxy.errors import exit_code_for
-from pqc_mav_proxy.guard import Guard, dangers, sockets_of
+from pqc_mav_proxy.guard import Guard, dangers, sockets_of, told
 from pqc_mav_proxy.leaving import Leaving
 from pqc_mav_proxy.mavros_graph import writers
+from pqc_mav_proxy.names import removed
 from pqc_mav_proxy.rekey_server import RekeyServer
-from pqc_mav_proxy.repeater import Repeater
-from pqc_mav_proxy.wording import plain_ports, short_code
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
@@ -64,18 +62,16 @@ class PqcProxyNode(ManagedNode):
         of_all = sys.argv if node_arguments.get("use_global_arguments", True) else []
         self._command_line = [*of_all, *(node_arguments.get("cli_args") or [])]
         self._given = self._read = given_parameters(self)
-        self._config = parameters.engine_config(self._given, _expanded)
+        self._config = parameters.engine_config(self._given)
         self._declare_parameters(self._given)
         self._host: EngineHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._hardware_id = socket.gethostname()
-        self._diagnoser = Diagnoser(self.role)
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._publishing = threading.Lock()  # of the status
         self._published: list[tuple[Any, ...]] = []
         self._served: list[str] = []  # the drones that the topics have room for
-        self._attempts = Attempts()
         self._make_interfaces()
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
         self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)
@@ -94,7 +90,8 @@ class PqcProxyNode(ManagedNode):
             drones = self._config.get(parameters.DRONES, [])
             ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
             wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
-        fixed = [spec.name for spec in wanted if spec.name.rpartition(".")[2] in parameters.FIXED]
+        fixed = [spec.name for spec in wanted if spec.fixed]
+        self._live = {spec.name for spec in wanted if spec.live}
         values = {spec.name: parameters.shown(spec, self._config) for spec in wanted}
         self.declare_settable([AUTOSTART, *wanted], {**values, AUTOSTART.name: autostart}, fixed)
 
@@ -110,7 +107,7 @@ class PqcProxyNode(ManagedNode):
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.create_service(ListSuites, "~/list_suites", self._list_suites)
         self.create_service(GetInfo, "~/get_info", self._get_info)
-        self._rekeys = RekeyServer(self, self._running_engine)
+        self._rekeys = RekeyServer(self, self._running_host)
 
     # --- configuration, read again while the engine runs ---
 
@@ -120,43 +117,39 @@ class PqcProxyNode(ManagedNode):
 
     def reload(self) -> None:
         """Reads configuration and keys again, as `pqcmav reload` does; what came of it is in the log."""
-        engine = self._running_engine()
-        if engine is None:
+        host = self._running_host()
+        if host is None:
             self.get_logger().warning("Not reloaded: the node is not active; it reads everything when it is activated.")
             return
         try:
-            engine.reload()
-        except pqc_mav_tunnel.TunnelError as error:
+            host.ask("reload")
+        except ControlError as error:
             self._log("error", f"Not reloaded: {error}")
 
     def _read_again(self) -> dict[str, Any]:
         self._read = plain_values(config_file.given_by(self._command_line, self.get_namespace(), self.get_name()))
         # What was set and counts already is no news.
-        changed = {name: value for name, value in self._settable.changed.items() if name not in parameters.LIVE}
-        return parameters.engine_config({**self._read, **changed}, _expanded)
+        changed = {name: value for name, value in self._settable.changed.items() if name not in self._live}
+        return parameters.engine_config({**self._read, **changed})
 
     def _taken(self) -> None:
         self._given = self._read
-        self._config = parameters.engine_config(self.asked_parameters(), _expanded)
+        self._config = parameters.engine_config(self.asked_parameters())
 
     # --- lifecycle ---
 
     def read_parameters(self) -> None:
         """The engine judges all of them, together with what was set since the start."""
-        self._config = parameters.engine_config(self.asked_parameters(), _expanded)
+        self._config = parameters.engine_config(self.asked_parameters())
 
     def take_live(self, name: str, value: Any) -> bool:
-        """`shape_kbit` and `station` count at once in an engine that runs."""
-        host = self._host
-        if host is None or not host.started:
-            return False
-        if name == parameters.SHAPE_KBIT:
-            return bool(host.engine.set_shape_kbit(value))
-        if name != parameters.STATION:
+        """The engine that runs takes it."""
+        host = self._running_host()
+        if host is None:
             return False
         try:
-            return bool(host.engine.use_station(value))
-        except pqc_mav_tunnel.TunnelError as error:
+            return bool(host.ask("set", key=name, value=value)["now"])
+        except ControlError as error:
             self._log("error", str(error))
             return False
 
@@ -164,11 +157,14 @@ class PqcProxyNode(ManagedNode):
         """Checks the configuration and reads the keys."""
         files = config_file.named_files(self._command_line)
         source = (self._read_again, self._taken, files) if files else None
-        self._host = EngineHost(pqc_mav_tunnel.Engine, self._config, self._queue_events, source)
+        self._host = EngineHost(self._config, self._queue_events, source)
 
     def begin(self) -> None:
         """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last."""
-        self._start_host()
+        if self._host is None:
+            self.set_up()
+        assert self._host is not None
+        self._host.start()
         self._publish_status(force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
         self._ticks.start()
@@ -183,12 +179,12 @@ class PqcProxyNode(ManagedNode):
         host.stop()
         self._handle_events()
         if host.started:
-            self._publish_status(force=True, statuses=host.engine.picture("status"))
+            self._publish_status(force=True, statuses=host.ask("picture", of="status")["status"])
 
     def refused(self, error: Exception) -> ProcessError:
         """The engine's errors have exit codes of their own."""
         if isinstance(error, pqc_mav_tunnel.TunnelError):
-            return ProcessError(one_line(error), exit_code_for(error.code))
+            return ProcessError(one_line(error), ExitCode.CONFIG if error.is_configuration else ExitCode.START)
         return super().refused(error)
 
     def destroy_node(self) -> None:
@@ -197,19 +193,6 @@ class PqcProxyNode(ManagedNode):
         if hasattr(self, "_rekeys"):
             self._rekeys.close()
         super().destroy_node()
-
-    def _start_host(self) -> None:
-        if self._host is None:
-            self.set_up()
-        assert self._host is not None
-        self._host.start()
-        ports = self._host.engine.ports()
-        statuses = self._host.engine.status()
-        peers = {status["drone_id"]: status["plain_peer"] for status in statuses}
-        # One that is not a UDP socket has no port, but a name.
-        places = {status["drone_id"]: status["plain_local"] for status in statuses}
-        plain = plain_ports({drone: port or places[drone] for drone, port in ports["plain"].items()}, peers)
-        self.get_logger().info(f"{self.role}: handshakes and packets on UDP port {ports['data']}, plaintext on {plain}")
 
     # --- engine events ---
 
@@ -227,18 +210,12 @@ class PqcProxyNode(ManagedNode):
                 event = self._events.get_nowait()
             except queue.Empty:
                 break
-            kind = event["type"]
             self._rekeys.on_event(event)
-            if kind == "log":
-                self._log(event["level"], event["text"])
-            elif kind == "state":
-                changed = True
-                reason = f" ({event['reason']})" if event["reason"] else ""
-                if self._attempts.changed(event["drone_id"], event["old"], event["new"]):
-                    self.get_logger().info(f"{event['drone_id']}: {event['old']} -> {event['new']}{reason}")
-            elif kind == "handshake":
-                changed = True
-                self._publish_handshake(event)
+            if say := event.get("say"):
+                self._log(say["level"], say["text"])
+            changed = changed or event["event"] != "log"
+            if picture := event.get("picture"):
+                self._handshake.publish(message_of(HandshakeReport, picture, self._header()))
         if changed:
             self._publish_status(force=True)
 
@@ -247,22 +224,9 @@ class PqcProxyNode(ManagedNode):
         if level == "error":
             self.get_logger().error(one_line(text))
         elif level == "warning":
-            if self._attempts.warned(text, time.monotonic()):
-                self.get_logger().warning(one_line(text))
+            self.get_logger().warning(one_line(text))
         else:
             self.get_logger().info(one_line(text))
-
-    def _publish_handshake(self, event: dict[str, Any]) -> None:
-        kind = event["kind"] if event["rekey"] else "handshake"
-        if event["ok"]:
-            self.get_logger().info(
-                f"{event['drone_id']}: {kind} with {event['peer']} took {event['handshake_ms']:.1f} ms, "
-                f"{short_code(event['suite'])}{'' if event['hybrid'] else ' (pure)'}, epoch {event['epoch']}"
-            )
-            self._attempts.connected(event["drone_id"])
-        elif event["rekey"] or self._attempts.failed(event["drone_id"], event["reason"], time.monotonic()):
-            self.get_logger().warning(f"{event['drone_id']}: {kind} failed: {one_line(event['reason'])}")
-        self._handshake.publish(message_of(HandshakeReport, event, self._header()))
 
     # --- topics ---
 
@@ -273,9 +237,10 @@ class PqcProxyNode(ManagedNode):
         """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
         with self._publishing:  # asked for inside, so that an older one never follows a newer one
             if statuses is None:
-                if self._host is None or not self._host.started:
+                host = self._running_host()
+                if host is None:
                     return
-                statuses = self._host.engine.picture("status")
+                statuses = host.ask("picture", of="status")["status"]
             identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
             if not force and identity == self._published:
                 return
@@ -291,7 +256,7 @@ class PqcProxyNode(ManagedNode):
         with self._publishing:
             gone = [drone for drone in self._served if drone not in drones]
             for drone in gone:
-                self._status.publish(removed_message(drone, self.role, self._header()))
+                self._status.publish(message_of(TunnelStatus, removed(drone, self.role), self._header()))
             self._served, self._published = drones, []
             count = len(drones)
             old = self._status
@@ -304,38 +269,31 @@ class PqcProxyNode(ManagedNode):
             self._link = self.replace_publisher(self._link, LinkQuality, "~/link", qos.periodic(2 * count))
 
     def _publish_periodic(self) -> None:
-        host = self._host
-        if host is None or not host.started or not self._stats.is_activated:
+        host = self._running_host()
+        if host is None or not self._stats.is_activated:
             return
         self._serve_detectors()
         now_s = time.monotonic()
         header = self._header()
-        statuses, stats, links = map(host.engine.picture, ("status", "stats", "link"))
-        links_of = {link[0]["drone_id"]: link[0] for link in links}
-        counted = {entry["drone_id"]: entry for entry in stats}  # drones come and go between two questions
+        picture = host.ask("picture")
         if self._leaving.look():
             self._published = []  # who came meanwhile may have heard older statuses after newer ones
-        self._make_room([status["drone_id"] for status in statuses])
+        self._make_room([status["drone_id"] for status in picture["status"]])
         self._publish_status()
-        for entry in stats:
+        for entry in picture["stats"]:
             self._stats.publish(message_of(TunnelStats, entry, header))
-        for link in links:
+        for link in picture["link"]:
             for side in link:
                 self._link.publish(message_of(LinkQuality, side, header))
-        reports = [
-            self._diagnoser.tunnel(status, counted[drone], links_of.get(drone))
-            for status in statuses
-            if (drone := status["drone_id"]) in counted
-        ]
-        totals = host.engine.totals()
-        reports.append(self._diagnoser.data_port(totals))
-        if self.role == "gcs":
-            reports.append(self._diagnoser.handshake_server(totals))
-        guarded = self._guard.diagnostics(now_s, lambda: {os.getpid(): sockets_of(host.engine.open_sockets())})
-        host.engine.set_dangers(dangers(guarded))
-        reports += guarded
+        guarded = self._guard.diagnostics(now_s, lambda: {os.getpid(): sockets_of(host.ask("sockets")["sockets"])})
+        host.ask("dangers", lines=told(dangers(guarded)))
         # The namespace tells the two ends apart.
-        messages = to_messages(self.get_fully_qualified_name().strip("/"), self._hardware_id, reports)
+        node = self.get_fully_qualified_name().strip("/")
+        found = [
+            Diagnostic(it["name"], Level(it["level"]), it["message"], {v["key"]: v["value"] for v in it["values"]})
+            for it in host.ask("diagnosis")["status"]
+        ]
+        messages = to_messages(node, self._hardware_id, [*found, *guarded])
         self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     def _serve_detectors(self) -> None:
@@ -348,19 +306,19 @@ class PqcProxyNode(ManagedNode):
         self.get_logger().debug(f"~/server_stats {said}")
 
     def _publish_server(self) -> None:
-        host = self._host
-        if host is None or not host.started or not self._server.is_activated:
-            return
-        self._server.publish(message_of(ServerStats, host.engine.picture("server"), self._header()))
+        host = self._running_host()
+        if host is not None and self._server.is_activated:
+            picture = host.ask("picture", of="server")["server"]
+            self._server.publish(message_of(ServerStats, picture, self._header()))
 
     def _unexpected(self, error: Exception) -> None:
         self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")
 
     # --- services ---
 
-    def _running_engine(self) -> Any:
+    def _running_host(self) -> EngineHost | None:
         host = self._host
-        return host.engine if host is not None and host.started else None
+        return host if host is not None and host.started else None
 
     def _list_suites(self, request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
         try:
@@ -373,16 +331,12 @@ class PqcProxyNode(ManagedNode):
         return response
 
     def _get_info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
-        for field, value in host_info().items():
-            setattr(response, field, value)
+        fill(response, pqc_mav_tunnel.host_info())
+        response.python_version = platform.python_version()
         response.engine_version = pqc_mav_tunnel.engine_version()
         response.liboqs_version = pqc_mav_tunnel.liboqs_version()
         response.openssl_version = pqc_mav_tunnel.openssl_version()
         response.role = self.role
         host = self._host
-        response.config_json = json.dumps(host.engine.config() if host else self._config, sort_keys=True)
+        response.config_json = json.dumps(host.ask("config")["config"] if host else self._config, sort_keys=True)
         return response
-
-
-def _expanded(path: str) -> str:
-    return str(Path(path).expanduser())

@@ -8,8 +8,9 @@ declared here show the result; what is set later counts from the next configure 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
@@ -17,22 +18,7 @@ from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
-SHAPE_KBIT = "shape_kbit"
-STATION = "station"
 PEER = "peer"
-# Set at the start alone: what names the ends and protects the link, and where plaintext may go. Whoever reaches the ROS
-# graph can end the tunnel, but must not be able to open it. The users who may steer it from this machine stay, too.
-FIXED = frozenset(
-    {
-        *(ROLE, DRONES, "drone_id", "gcs_id", "keys", "state_dir"),
-        *("control_socket", "control_socket_group", "control_socket_mode"),
-        *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
-        *("plain", "plain_allow_remote", "plain_bind", "plain_endpoints", "plain_peer", "plain_tap"),
-        "plain_tap_requests",
-    }
-)
-# An engine that runs takes a new value at once.
-LIVE = frozenset({SHAPE_KBIT, STATION})
 PATH_KEYS = frozenset({"control_socket", "keys", "state_dir"})
 
 
@@ -51,15 +37,15 @@ def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> l
     return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
 
 
-def engine_config(given: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str, Any]:
-    """What goes to the engine: the user's values, unchanged except that `expand` replaces `~` in paths.
+def engine_config(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What goes to the engine: the user's values, unchanged except that `~` in paths becomes the home folder.
 
     `autostart` is the node's own.
     """
     config = {name: value for name, value in given.items() if name != AUTOSTART.name}
     for name in PATH_KEYS & config.keys():
         if isinstance(config[name], str) and config[name]:
-            config[name] = expand(config[name])
+            config[name] = str(Path(config[name]).expanduser())
     return config
 
 

@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pqc_mav_tunnel
 from pqc_mav_interfaces import action, srv
 from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from pqc_mav_common.errors import one_line
+from pqc_mav_common.local_socket import ControlError
+from pqc_mav_proxy.conversions import fill
+from pqc_mav_proxy.engine_host import EngineHost
 
 # More than these at once are refused instead of starving the topics.
 REKEYS_AT_ONCE = 4
@@ -29,10 +31,10 @@ _HANDSHAKING = frozenset({"REKEYING", "HANDSHAKING"})
 
 
 class RekeyServer:
-    """Serves rekeys of the engine that `engine()` returns, None while the node is not active."""
+    """Serves rekeys of the engine that `host()` has, None while the node is not active."""
 
-    def __init__(self, node: Any, engine: Callable[[], Any]) -> None:
-        self._engine = engine
+    def __init__(self, node: Any, host: Callable[[], EngineHost | None]) -> None:
+        self._host = host
         self._places = threading.BoundedSemaphore(REKEYS_AT_ONCE)
         self._lock = threading.Lock()
         self._running: list[_Progress] = []
@@ -67,9 +69,9 @@ class RekeyServer:
     def on_event(self, event: Mapping[str, Any]) -> None:
         """Take the progress of running actions from an event of the engine."""
         phase = None
-        if event["type"] == "state" and event["new"] in _HANDSHAKING:
+        if event["event"] == "state" and event["new"] in _HANDSHAKING:
             phase = HANDSHAKE
-        elif event["type"] == "handshake" and event["ok"]:
+        elif event["event"] == "handshake" and event["ok"]:
             phase = INSTALLED
         if phase is None:
             return
@@ -108,30 +110,16 @@ class RekeyServer:
         return result
 
     def _ask(self, request: Any, response: Any) -> Any:
-        engine = self._engine()
-        if engine is None:
+        host = self._host()
+        if host is None:
             response.message = "The node is not active, so there is no tunnel to rekey; activate it first."
             return response
         try:
-            drones = [status["drone_id"] for status in engine.status()]
-            if not request.drone_id and len(drones) != 1:
-                response.message = f"This gcs serves {len(drones)} drones: name one in drone_id ({', '.join(drones)})."
-                return response
-            drone = request.drone_id or drones[0]
-            asked = {"suite": request.suite, "reason": request.reason, "kind": request.kind}
-            result = engine.request_rekey(drone, **asked, pin_for_s=float(request.pin_for_s))
-        except pqc_mav_tunnel.TunnelError as error:
+            fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
+            return fill(response, host.ask("request_rekey", **fields))
+        except ControlError as error:
             response.message = one_line(error)
             return response
-        response.ok = bool(result["ok"])
-        # After a refusal the tunnel goes on as it is: the fields say what is in use, not what was asked for.
-        in_use = result if response.ok else _of_drone(engine.status(), drone)
-        response.suite = in_use["suite"]
-        response.epoch = int(in_use["epoch"])
-        response.rekey_ms = float(result["rekey_ms"])
-        response.pin_for_s = float(result["pin_for_s"])
-        response.message = one_line(result["message"])
-        return response
 
 
 class _Progress:
@@ -161,7 +149,3 @@ class _Progress:
         if self._goal.is_active:
             elapsed_s = time.monotonic() - self._began_s
             self._goal.publish_feedback(action.Rekey.Feedback(phase=self._phase, elapsed_s=elapsed_s))
-
-
-def _of_drone(statuses: list[dict[str, Any]], drone: str) -> dict[str, Any]:
-    return next((status for status in statuses if status["drone_id"] == drone), {"suite": "", "epoch": 0})

@@ -83,7 +83,7 @@ def test_every_state_has_its_constant() -> None:
 
 
 def test_a_handshake_is_one_of_the_control_socket_and_one_of_ros() -> None:
-    event = {"type": "handshake", "drone_id": "d1", "ok": True, "phase_finish_ms": 0.75, "phases_ms": {"finish": 0.5}}
+    event = {"drone_id": "d1", "ok": True, "phase_finish_ms": 0.75, "phases_ms": {"finish": 0.5}}
     message = message_of(HandshakeReport, event, Header())
     assert (message.drone_id, message.ok, message.phase_finish_ms, message.sig_sign_ms) == ("d1", True, 0.75, 0.0)
 

@@ -21,6 +21,7 @@ from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import DEADLINE_S, until
 from pqc_mav_common.testing_onlooker import Onlooker
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, ros_arguments
+from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.node import PqcProxyNode
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -105,36 +106,37 @@ def test_what_protects_the_link_is_fixed(pair: dict[str, PqcProxyNode]) -> None:
             assert not result.successful and "read-only" in result.reason, name
 
 
-class HeldEngine:
+class HeldHost:
     """An engine whose first rekey takes until somebody else has asked, as a slow handshake does."""
 
-    def __init__(self, engine: Any) -> None:
-        self._engine = engine
+    def __init__(self, host: Any) -> None:
+        self._host = host
         self._asked = threading.Semaphore(0)
         self._first = threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
+        return getattr(self._host, name)
 
-    def request_rekey(self, _drone: str, **_asked: Any) -> dict[str, Any]:
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        if command != "request_rekey":
+            return dict(self._host.ask(command, **fields))
+        answer = {"ok": False, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "pin_for_s": 0.0}
         if self._first.acquire(blocking=False):
             ok = self._asked.acquire(timeout=DEADLINE_S / 2)
-            message = "done" if ok else "nobody"
-            return {"ok": ok, "suite": SUITE, "epoch": 1, "rekey_ms": 1.0, "pin_for_s": 0.0, "message": message}
+            return {**answer, "ok": ok, "message": "done" if ok else "nobody"}
         self._asked.release()
-        message = "Busy: another rekey runs."
-        return {"ok": False, "suite": "", "epoch": 0, "rekey_ms": 0.0, "pin_for_s": 0.0, "message": message}
+        return {**answer, "message": "Busy: another rekey runs."}
 
 
 def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
     host = pair["drone"]._host
     assert host is not None
-    engine, host.engine = host.engine, HeldEngine(host.engine)
+    pair["drone"]._host = HeldHost(host)  # type: ignore[assignment]
     try:
         both = [client.ask(Rekey, "/drone/pqc_proxy/rekey", Rekey.Request(reason=str(i))) for i in range(2)]
         until(lambda: all(each.done() for each in both), "both answers")
     finally:
-        host.engine = engine
+        pair["drone"]._host = host
     answers = sorted((each.result() for each in both), key=lambda answer: answer.ok)
     assert not answers[0].ok and answers[0].message.startswith("Busy") and answers[0].suite
     assert answers[1].ok, answers[1].message
@@ -179,7 +181,9 @@ class Watched(PqcProxyNode):
         self.looks += 1
 
 
-def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: Path, client: Onlooker) -> None:
+def test_what_the_engine_says_before_the_topics_are_open_waits(
+    ros: None, keys: Path, client: Onlooker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A handshake on one machine may end before the activation of the node does."""
     gcs = gcs_parameters(keys)
     ground = PqcProxyNode(cli_args=ros_arguments(gcs, "early_gcs"), use_global_arguments=False)
@@ -187,18 +191,18 @@ def test_what_the_engine_says_before_the_topics_are_open_waits(ros: None, keys: 
         cli_args=ros_arguments(drone_parameters(keys, gcs["data_port"]), "early"), use_global_arguments=False
     )
     spinning = [Spinning(MultiThreadedExecutor(2), [each]) for each in (ground, node)]
-    start = node._start_host
+    start = EngineHost.start
 
-    def start_and_dawdle() -> None:
-        start()
-        assert node._host is not None
-        engine = node._host.engine
-        until(lambda: engine.status()[0]["handshakes_ok"] == 1, "the handshake")
+    def start_and_dawdle(host: EngineHost) -> None:
+        start(host)
+        if host is not node._host:
+            return
+        until(lambda: host.ask("picture", of="status")["status"][0]["handshakes_ok"] == 1, "the handshake")
         looks = node.looks
         node._events_ready.trigger()
         until(lambda: node.looks > looks, "a look for events")
 
-    node._start_host = start_and_dawdle  # type: ignore[method-assign]
+    monkeypatch.setattr(EngineHost, "start", start_and_dawdle)
     try:
         bring_up(ground)
         bring_up(node)

@@ -47,14 +47,14 @@ def test_shown_falls_back_to_the_default(spec: ParameterSpec, given: object, exp
 
 def test_engine_config_leaves_out_what_belongs_to_the_node_and_nothing_else() -> None:
     given = {"autostart": True, "suite": "x", "sutie": "y", "drone.d1.plain_peer": "z", "drones": []}
-    assert parameters.engine_config(given, str) == {name: given[name] for name in given if name != "autostart"}
+    assert parameters.engine_config(given) == {name: given[name] for name in given if name != "autostart"}
 
 
-def test_engine_config_expands_paths() -> None:
-    given = {"keys": "~/k", "state_dir": "~/s", "peer": "~"}
-    config = parameters.engine_config(given, lambda path: path.replace("~", "/home/u"))
+def test_engine_config_expands_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/u")
+    config = parameters.engine_config({"keys": "~/k", "state_dir": "~/s/", "peer": "~"})
     assert config == {"keys": "/home/u/k", "state_dir": "/home/u/s", "peer": "~"}
-    assert parameters.engine_config({"state_dir": ""}, lambda _: ".") == {"state_dir": ""}  # not the working folder
+    assert parameters.engine_config({"state_dir": ""}) == {"state_dir": ""}  # not the working folder
 
 
 def test_several_ground_stations_are_shown_as_one_text() -> None:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
+import reload_scene
 from proxies import KINDS, command
+from reload_scene import Scene, scene
 from watcher import Watcher
 
 from pqc_mav_common.testing import Running
-from pqc_mav_proxy import testing_reload
-from pqc_mav_proxy.testing_reload import Scene, scene
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def made(request: pytest.FixtureRequest, watcher: Watcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     keys = tmp_path_factory.mktemp("keys") / "root"
-    pqc_mav_tunnel.init_keys(str(keys), list(testing_reload.DRONES), sig_tokens=["mldsa65"])
+    pqc_mav_tunnel.init_keys(str(keys), list(reload_scene.DRONES), sig_tokens=["mldsa65"])
     line, environment = command(request.param), {"PYTHONUNBUFFERED": "1"}
     folder: Path = tmp_path_factory.mktemp("gcs")
     with scene(lambda more: Running([*line, *more], environment), keys, folder, f"reload_{request.param}") as found:
@@ -27,12 +27,12 @@ def made(request: pytest.FixtureRequest, watcher: Watcher, tmp_path_factory: pyt
 
 
 def test_drones_come_and_go_with_the_file(made: Scene, watcher: Watcher) -> None:
-    testing_reload.drones_come_and_go(made, watcher)
+    reload_scene.drones_come_and_go(made, watcher)
 
 
 def test_drones_come_and_go_by_command(made: Scene, watcher: Watcher) -> None:
-    testing_reload.drones_by_command(made, watcher)
+    reload_scene.drones_by_command(made, watcher)
 
 
 def test_what_was_set_stays(made: Scene, watcher: Watcher) -> None:
-    testing_reload.settings_stay(made, watcher)
+    reload_scene.settings_stay(made, watcher)

@@ -22,7 +22,7 @@ from pqc_mav_common import qos
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
-from pqc_mav_proxy.parameters import AUTOSTART, FIXED, drone_specs, specs
+from pqc_mav_proxy.parameters import AUTOSTART, drone_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
 BEST_EFFORT = ("BEST_EFFORT", "VOLATILE")
@@ -91,8 +91,7 @@ def proxy(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Itera
 
 def described(spec: ParameterSpec, type_number: int) -> Any:
     """The descriptor that the schema of the engine stands for."""
-    fixed = spec == AUTOSTART or spec.name.rpartition(".")[2] in FIXED
-    made = spec.descriptor(read_only=fixed)
+    made = spec.descriptor(read_only=spec == AUTOSTART or spec.fixed)
     made.type = type_number
     return made
 

@@ -46,8 +46,8 @@ set(pqcmav_threads
   engine_liveness engine_ratchet engine_rekey engine_return engine_shaping engine_snapshot engine_start engine_stations
   engine_strangers nonce_once rekey_faults rekey_requests rekey_yield)
 set(pqcmav_long
-  address_simulation engine_addresses engine_console engine_kernel_drops engine_serial engine_threads host key_pool
-  sequences transport_handshake transport_link)
+  address_simulation engine_addresses engine_console engine_door engine_kernel_drops engine_serial engine_threads host
+  key_pool sequences transport_handshake transport_link)
 set(pqcmav_longest rekey_faults session_model)
 set(pqcmav_of_the_daemon cold_code health_file service_manager)
 

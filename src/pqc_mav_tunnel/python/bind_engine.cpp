@@ -6,6 +6,7 @@
 #include "console/views.hpp"
 #include "convert.hpp"
 #include "pqc_mav_tunnel/calls.hpp"
+#include "pqc_mav_tunnel/door.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
@@ -270,6 +271,13 @@ void bind_engine(py::module_& module) {
            [](const Engine& engine) { return list_of(open_sockets(engine.ports(), engine.stats()), kView); })
       .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"))
       .def("use_station", &Engine::use_station, py::arg("gcs_id"));
+
+  py::class_<Door>(module, "Door", "The control socket of an engine without the socket, for its host.")
+      .def(py::init<Engine&>(), py::arg("engine"), py::keep_alive<1, 2>())
+      .def("ask", &Door::ask, py::arg("request"), py::call_guard<py::gil_scoped_release>())
+      .def(
+          "events", [](Door& door, double timeout_s) { return door.events(seconds_of(timeout_s)); },
+          py::arg("timeout_s"), py::call_guard<py::gil_scoped_release>());
 
   module.def(
       "call",

@@ -80,6 +80,7 @@ PYBIND11_MODULE(_engine, module) {
     } catch (const pqcmav::TunnelError& error) {
       auto instance = py::reinterpret_borrow<py::object>(error_type)(error.what());
       instance.attr("code") = std::string(pqcmav::to_string(error.code()));
+      instance.attr("is_configuration") = pqcmav::is_configuration(error.code());
       PyErr_SetObject(error_type, instance.ptr());
     }
   });

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/host_config.hpp"
 
 namespace pqcmav {
 namespace {
@@ -253,17 +254,6 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// `~` and `~/...` stand for the user's home, as they do in the files that ROS nodes read.
-void expand_home(FlatConfig& config) {
-  for (const char* key : {"keys", "state_dir"}) {
-    const auto entry = config.find(key);
-    auto* path = entry == config.end() ? nullptr : std::get_if<std::string>(&entry->second);
-    if (path == nullptr || (*path != "~" && !path->starts_with("~/"))) continue;
-    const char* home = std::getenv("HOME");
-    if (home != nullptr && *home != '\0') path->replace(0, 1, home);
-  }
-}
-
 }  // namespace
 
 FlatConfig ConfigSources::read() const {
@@ -278,7 +268,7 @@ FlatConfig ConfigSources::read() const {
   auto config = merged(layers);
   for (const auto& text : settings)
     for (auto& [key, value] : setting(text)) config.insert_or_assign(key, value);
-  expand_home(config);
+  expand_paths(config);
   return config;
 }
 

@@ -108,6 +108,7 @@ void Engine::start() { impl_->start(*this); }
 void Engine::stop() { impl_->stop(); }
 EngineConfig Engine::config() const { return impl_->current_config(); }
 EventQueue& Engine::events() noexcept { return impl_->events; }
+const EventJournal& Engine::journal() const noexcept { return impl_->event_journal; }
 std::uint64_t Engine::heartbeat() const { return impl_->plane().totals().ticks.get(); }
 
 EnginePorts Engine::ports() const {

@@ -181,6 +181,9 @@ class Host::Impl final : public Steered {
   KeyChanges end_session(const std::string& drone_id) override {
     return change([&](Engine& engine) { return engine.end_session(drone_id); });
   }
+  bool set_shape_kbit(std::int64_t kbit) override {
+    return change([&](Engine& engine) { return engine.set_shape_kbit(kbit); });
+  }
   bool use_station(const std::string& gcs_id) override {
     return change([&](Engine& engine) { return engine.use_station(gcs_id); });
   }

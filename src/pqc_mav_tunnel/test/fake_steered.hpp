@@ -44,7 +44,8 @@ class FakeSteered final : public Steered {
     out[1].drone_id = "uav2";
     return out;
   }
-  NamedCounters totals() const override { return {{"delivered", 3}}; }
+  NamedCounters totals() const override { return counted; }
+  NamedCounters counted = {{"delivered", 3}};
   ServerView server() const override {
     return {totals(), RefusedShare{"203.0.113.0/24", 0.5}, {"uav1", "uav2"}, {packets, 0}};
   }
@@ -56,6 +57,12 @@ class FakeSteered final : public Steered {
     wanted = gcs_id;
     return true;
   }
+  bool set_shape_kbit(std::int64_t kbit) override {
+    if (kbit < 0) throw TunnelError(Errc::config_invalid, "'shape_kbit' is below 0.");
+    shaped = kbit;
+    return true;
+  }
+  std::int64_t shaped = 0;
   std::string wanted;
   std::vector<std::string> config_files() const override { return {"/etc/gcs.yaml"}; }
   ReloadOutcome reload(bool dry_run) override {

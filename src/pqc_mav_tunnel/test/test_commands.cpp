@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-constexpr Asker kMe{42, 1000, 1001};
+const Asker kMe{42, 1000, 1001};
 
 class CommandsTest : public testing::Test {
  protected:
@@ -169,6 +169,54 @@ TEST_F(CommandsTest, RefusedRekeys) {
   EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav1", "timeout_s": 1e9})"), "bad_request");
   EXPECT_TRUE(engine.noted.empty());
   EXPECT_EQ(code_of(R"({"v": 1, "command": "rekey", "drone": "uav1", "reason": "refuse me"})"), "refused");
+}
+
+TEST_F(CommandsTest, TheServicesRekeyIsAnsweredWhateverComesOfIt) {
+  const auto rekey = [&](const std::string& more) {
+    return ask(R"({"v": 1, "command": "request_rekey")" + more + "}")["result"];
+  };
+  auto done = rekey(R"(, "drone_id": "uav1", "suite": "cs-x", "reason": "why", "kind": "rekey", "pin_for_s": 5)");
+  EXPECT_EQ(done, Json::parse(R"({"ok": true, "suite": "cs-x", "epoch": 7, "rekey_ms": 2.5, "pin_for_s": 5.0,
+      "message": "Rekeyed."})"));
+  EXPECT_EQ(engine.asked.back(), "uav1|cs-x|why|rekey");
+  EXPECT_EQ(engine.noted.size(), 1u);
+  done = rekey(R"(, "drone_id": "uav1", "suite": "cs-x", "reason": "refuse me")");
+  EXPECT_EQ(done["ok"], false);
+  EXPECT_EQ(done["message"], "There is no session.");
+  EXPECT_EQ(done["suite"], "") << "what is in use, not what was asked for";
+  EXPECT_EQ(rekey("")["message"], "This gcs serves 2 drones: name one in drone_id (uav1, uav2).");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "request_rekey", "suite": 1})"), "bad_request");
+}
+
+TEST_F(CommandsTest, OnlyTheEnginesUserAndRootSetWhatCountsAtOnce) {
+  const auto set = [&](const std::string& what, uid_t uid) {
+    return Json::parse(commands.answer(R"({"v": 1, "command": "set", )" + what + "}", {42, uid, 1001}).line);
+  };
+  const auto me = ::geteuid();
+  EXPECT_EQ(set(R"("key": "shape_kbit", "value": 64)", me + 1)["error"]["code"], "permission");
+  EXPECT_EQ(engine.shaped, 0);
+  EXPECT_EQ(set(R"("key": "shape_kbit", "value": 64)", me)["result"]["now"], true);
+  EXPECT_EQ(engine.shaped, 64);
+  EXPECT_EQ(set(R"("key": "station", "value": "north")", 0)["result"]["now"], true);
+  EXPECT_EQ(engine.wanted, "north");
+  EXPECT_EQ(engine.noted.size(), 2u);
+  EXPECT_EQ(set(R"("key": "dscp", "value": 1)", me)["error"]["code"], "bad_request");
+  EXPECT_EQ(set(R"("key": "shape_kbit")", me)["error"]["code"], "bad_request");
+}
+
+TEST_F(CommandsTest, ADiagnosisIsOfWhatGrewSinceTheAskerAskedLast) {
+  const Asker first{42, 1000, 1001, false, std::make_shared<Diagnoser>()};
+  const auto snapshots = [&](const Asker& who) {
+    const auto found = Json::parse(commands.answer(R"({"v": 1, "command": "diagnosis"})", who).line);
+    for (const auto& each : found["result"]["status"])
+      if (each["name"] == "snapshots") return each["level"].get<int>();
+    return -1;
+  };
+  EXPECT_EQ(snapshots(first), 0);
+  engine.counted = {{"set_back", 1}};
+  EXPECT_EQ(snapshots(kMe), 0) << "it has not asked before";
+  EXPECT_EQ(snapshots(first), 1);
+  EXPECT_EQ(snapshots(first), 0);
 }
 
 TEST_F(CommandsTest, TheLogLevelIsSetAndLogged) {

@@ -122,6 +122,7 @@ TEST(WatchedCounters, KeepTheirOrder) {
             "plain_dropped_no_session plain_dropped_kernel ");
   EXPECT_EQ(names(watched_of_server()), "hs_tag hs_gate hs_replay hs_malformed hs_limit other_version ");
   EXPECT_EQ(names(watched_of_socket()), "drop_kernel ");
+  EXPECT_EQ(names(watched_of_snapshots()), "set_back used_twice ");
 }
 
 }  // namespace

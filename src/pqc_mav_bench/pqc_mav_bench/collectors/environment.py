@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import pqc_mav_tunnel
-
-from pqc_mav_common.host_info import host_info
 
 FIELDS = ("host", "os", "kernel", "machine", "cpu_model", "cpu_count", "ram_mib", "python_version")
 VERSIONS = ("engine_version", "liboqs_version", "openssl_version")
@@ -16,7 +15,8 @@ VERSIONS = ("engine_version", "liboqs_version", "openssl_version")
 def environment() -> dict[str, Any]:
     """Fields of RunContext that describe a side."""
     return {
-        **host_info(),
+        **pqc_mav_tunnel.host_info(),
+        "python_version": platform.python_version(),
         "engine_version": pqc_mav_tunnel.engine_version(),
         "liboqs_version": pqc_mav_tunnel.liboqs_version(),
         "openssl_version": pqc_mav_tunnel.openssl_version(),

@@ -17,6 +17,8 @@
 
 namespace pqcmav {
 
+class EventJournal;
+
 class Engine {
  public:
   /// Reads keys and checks suites; opens nothing yet. Throws TunnelError.
@@ -92,7 +94,9 @@ class Engine {
   bool use_station(const std::string& gcs_id);
 
  private:
+  friend class Door;
   class Impl;
+  [[nodiscard]] const EventJournal& journal() const noexcept;
   DroneChanges take(const EngineConfig& fresh, bool dry_run = false);
   std::unique_ptr<Impl> impl_;
 };

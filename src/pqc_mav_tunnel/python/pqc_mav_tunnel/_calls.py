@@ -33,6 +33,7 @@ __all__ = [
     "export_drone",
     "find_suite",
     "forbid_core_dumps",
+    "host_info",
     "init_keys",
     "liboqs_version",
     "list_keys",
@@ -40,8 +41,8 @@ __all__ = [
     "per_drone_schema",
     "picture_schema",
     "preflight",
+    "short_code",
     "suites",
-    "watched_counters",
 ]
 
 
@@ -100,6 +101,15 @@ def find_suite(name: str) -> SuiteInfo:
     return SuiteInfo(**_ask("find_suite", name=name))
 
 
+@cache
+def short_code(suite: str) -> str:
+    """Return how sentences for people call a suite given by its id; what this version does not know stays as it is."""
+    try:
+        return find_suite(suite).short_code if suite else ""
+    except TunnelError:
+        return suite
+
+
 def closest_suites(text: str, count: int = 3) -> list[str]:
     """Return up to `count` suite ids by edit distance."""
     found: list[str] = _ask("closest_suites", text=text, count=count)
@@ -127,11 +137,17 @@ def openssl_version() -> str:
     return str(_ask("openssl_version"))
 
 
+def host_info() -> dict[str, str | int]:
+    """Return facts about this machine, under the names of GetInfo.srv; nothing secret is among them."""
+    found: dict[str, str | int] = _ask("host_info")
+    return found
+
+
 def config_schema(role: str) -> list[dict[str, Any]]:
     """Return the configuration keys of a role.
 
-    Each has key, type (bool, int, float, string, string_list), default, min, max, unit, description, choices, required
-    and read_only.
+    Each has key, type (bool, int, float, string, string_list), default, min, max, unit, description, choices, required,
+    read_only (an engine that runs does not take a new value) and fixed (set at the start alone).
     """
     found: list[dict[str, Any]] = _ask("config_schema", role=role)
     return found
@@ -151,16 +167,6 @@ def picture_schema() -> dict[str, Any]:
     warning: what its growth means, or "".
     """
     found: dict[str, Any] = _ask("picture_schema")
-    return found
-
-
-def watched_counters() -> dict[str, dict[str, str]]:
-    """Return the counters that are worth a warning when they grow, and what each then says.
-
-    `link`: those of stats(); `server`: those of totals() at a gcs, what strangers try; `socket`: those of totals() at
-    either end.
-    """
-    found: dict[str, dict[str, str]] = _ask("watched_counters")
     return found
 
 

@@ -12,6 +12,8 @@ class TunnelError(RuntimeError):
     """
 
     code: str
+    is_configuration: bool
+    """Configuration, keys or suite: the same start fails again until a file is changed."""
 
 @final
 class Engine:
@@ -119,6 +121,20 @@ class Engine:
         """Go to this ground station as soon as it answers, and prefer it from now on; "" = the order of `peer`.
 
         Raises TunnelError for one that is not in `peer`; False on a gcs, and when the engine does not run.
+        """
+
+@final
+class Door:
+    """The control socket of an engine without the socket, for the program that hosts the engine."""
+
+    def __init__(self, engine: Engine) -> None: ...
+    def ask(self, request: str) -> str:
+        """Answer one request as docs/control-socket.md has it, both without the end of the line; waits for a rekey."""
+    def events(self, timeout_s: float) -> list[str]:
+        """Wait up to `timeout_s` for the next events, which `Engine.wait_events` then lacks, a line of JSON each.
+
+        As a subscription has them, a handshake with its `picture` (the fields of its message), and with `say` (`level`,
+        `text`) what is worth a line in the host's log. The first one says where the started engine can be reached.
         """
 
 @final

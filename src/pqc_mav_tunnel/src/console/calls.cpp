@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "console/host_info.hpp"
 #include "console/views.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/host_config.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 
@@ -57,7 +59,8 @@ Json described(const ConfigKey& key) {
           {"description", key.description},
           {"choices", key.choices},
           {"required", key.required},
-          {"read_only", !key.live}};
+          {"read_only", !key.live},
+          {"fixed", is_fixed(key.key)}};
 }
 
 Json schema(const Json& given) {
@@ -74,17 +77,6 @@ Json drone_schema(const Json&) {
   auto out = Json::array();
   for (const auto& key : drone_entry_schema()) out.push_back(described(key));
   return out;
-}
-
-Json watched(const Json&) {
-  const auto meanings = [](std::span<const WatchedCounter> counters) {
-    auto out = Json::object();
-    for (const auto& each : counters) out[std::string(each.name)] = each.meaning;
-    return out;
-  };
-  return {{"link", meanings(watched_of_link())},
-          {"server", meanings(watched_of_server())},
-          {"socket", meanings(watched_of_socket())}};
 }
 
 Json make_keys(const Json& given) {
@@ -124,10 +116,10 @@ constexpr Call kCalls[] = {
     {"engine_version", [](const Json&) { return Json(engine_version()); }},
     {"liboqs_version", [](const Json&) { return Json(liboqs_version()); }},
     {"openssl_version", [](const Json&) { return Json(OpenSSL_version(OPENSSL_VERSION_STRING)); }},
+    {"host_info", [](const Json&) { return host_info(); }},
     {"config_schema", schema},
     {"per_drone_schema", drone_schema},
     {"picture_schema", [](const Json&) { return picture_schema(); }},
-    {"watched_counters", watched},
     {"init_keys", make_keys},
     {"export_drone", hand_out},
     {"list_keys", keys_of},

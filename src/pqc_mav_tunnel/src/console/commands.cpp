@@ -24,7 +24,7 @@ namespace {
 constexpr int kConsoleVersion = 1;
 constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
-constexpr double kRekeyWaitMost = 300, kHandshakesUsual = 64, kNumberMost = 1e15;
+constexpr double kRekeyWaitMost = 300, kServiceWait = 60, kHandshakesUsual = 64, kNumberMost = 1e15;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
 constexpr std::string_view kBusy = "Too many commands run already; try again when one has ended.";
 constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
@@ -126,12 +126,14 @@ std::string refusal_line(const Json& id, std::string_view code, std::string_view
   return line_of({{"v", kConsoleVersion}, {"id", id}, {"ok", false}, {"error", {{"code", code}, {"text", text}}}});
 }
 
-std::string event_line(const Event& event, Number number) {
+Json event_json(const Event& event, Number number) {
   Json out = {{"v", kConsoleVersion}};
   out.update(view_of(event, system_time_of(event.monotonic_ns)));
   if (number) out["number"] = *number;
-  return line_of(out);
+  return out;
 }
+
+std::string event_line(const Event& event, Number number) { return line_of(event_json(event, number)); }
 
 std::string lost_line(std::uint64_t count, Number number) {
   Json out = {{"v", kConsoleVersion}, {"event", "lost"}, {"count", count}};
@@ -145,8 +147,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 21>& Commands::table() {
-  static const std::array<Entry, 21> entries = {{
+const std::array<Commands::Entry, 24>& Commands::table() {
+  static const std::array<Entry, 24> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -154,13 +156,16 @@ const std::array<Commands::Entry, 21>& Commands::table() {
       {"suites", {"available"}, &Commands::suites},
       {"drones", {"action", "drone", "settings", "dry_run"}, &Commands::drones},
       {"rekey", {"drone", "suite", "kind", "reason", "timeout_s", "pin_for_s"}, &Commands::rekey},
+      {"request_rekey", {"drone_id", "suite", "kind", "reason", "pin_for_s"}, &Commands::request_rekey},
       {"log_level", {"level"}, &Commands::log_level},
       {"sockets", {}, &Commands::sockets},
       {"dangers", {"lines"}, &Commands::dangers},
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
+      {"set", {"key", "value"}, &Commands::set},
       {"subscribe", {"events", "since", "boot"}, &Commands::subscribe},
       {"picture", {"drone", "of"}, &Commands::picture},
+      {"diagnosis", {}, &Commands::diagnosis},
       {"schema", {}, &Commands::schema},
       {"config", {}, &Commands::config},
       {"hello", {}, &Commands::hello},
@@ -215,6 +220,7 @@ std::string Commands::drone_of(const Json& request) const {
 }
 
 void Commands::note(const Asker& who, const std::string& drone_id, const std::string& what) {
+  if (who.host) return;
   engine_.note(drone_id, "Asked through the control socket by uid " + std::to_string(who.uid) + ", gid " +
                              std::to_string(who.gid) + ", pid " + std::to_string(who.pid) + ": " + what + ".");
 }
@@ -253,6 +259,13 @@ CommandAnswer Commands::picture(const Json& request, const Asker&) {
   if (wanted("link")) out["link"] = shown_for(engine_.links(), drone, kPicture);
   if (wanted("server")) out["server"] = picture_of(engine_.server());
   return answer_with(request, std::move(out));
+}
+
+CommandAnswer Commands::diagnosis(const Json& request, const Asker& who) {
+  Diagnoser fresh;
+  auto& diagnoser = who.diagnoser ? *who.diagnoser : fresh;
+  return answer_with(
+      request, {{"status", diagnoser.diagnose(engine_.status(), engine_.stats(), engine_.links(), engine_.totals())}});
 }
 
 CommandAnswer Commands::schema(const Json& request, const Asker&) { return answer_with(request, picture_schema()); }
@@ -393,6 +406,54 @@ CommandAnswer Commands::rekey(const Json& request, const Asker& who) {
           {}};
 }
 
+/// As `~/rekey` asks and answers.
+CommandAnswer Commands::request_rekey(const Json& request, const Asker& who) {
+  const auto text = [&](const char* field) {  // a bound of the service is the engine's business
+    const auto it = request.find(field);
+    if (it != request.end() && !it->is_string()) refuse("bad_request", std::string("'") + field + "' must be a text.");
+    return it == request.end() ? std::string() : it->get<std::string>();
+  };
+  const auto drone = text("drone_id"), suite = text("suite"), kind = text("kind"), reason = text("reason");
+  const auto it = request.find("pin_for_s");
+  const auto pin = it == request.end() ? 0 : it->is_number() ? it->get<double>() : std::nan("");
+  const auto id = request.value("id", Json(nullptr));
+  if (!who.host) note(who, drone, "rekey" + (reason.empty() ? "" : " (" + reason.substr(0, kTextMost) + ")"));
+  return {refusal_line(id, "busy", kBusy),
+          [this, id, drone, suite, kind, reason, pin] {
+            Json out = {{"ok", false}, {"suite", ""}, {"epoch", 0}, {"rekey_ms", 0}, {"pin_for_s", 0}, {"message", ""}};
+            try {
+              const auto ports = engine_.ports().plain;
+              if (drone.empty() && ports.size() != 1) {
+                std::string known;
+                for (const auto& each : ports) known += (known.empty() ? "" : ", ") + each.first;
+                refuse("which_drone", "This gcs serves " + std::to_string(ports.size()) +
+                                          " drones: name one in drone_id (" + known + ").");
+              }
+              const auto asked = drone.empty() ? ports.front().first : drone;
+              const std::chrono::nanoseconds timeout(to_ns(kServiceWait));
+              const auto done = engine_.request_rekey(asked, suite, reason, timeout, kind, pin);
+              out = {{"ok", done.ok},
+                     {"suite", done.suite},
+                     {"epoch", done.epoch},
+                     {"rekey_ms", done.duration_ms},
+                     {"pin_for_s", done.pin_for_s},
+                     {"message", one_line(done.message)}};
+              if (!done.ok) {  // the tunnel goes on as it is: what is in use, not what was asked for
+                const auto links = engine_.status();
+                const auto link = std::ranges::find(links, asked, &LinkStatus::drone_id);
+                out["suite"] = link == links.end() ? "" : link->suite;
+                out["epoch"] = link == links.end() ? 0 : link->epoch;
+              }
+            } catch (const Refused& refused) {
+              out["message"] = refused.text;
+            } catch (const TunnelError& error) {
+              out["message"] = one_line(error.what());
+            }
+            return line_of({{"v", kConsoleVersion}, {"id", id}, {"ok", true}, {"result", std::move(out)}});
+          },
+          {}};
+}
+
 CommandAnswer Commands::log_level(const Json& request, const Asker& who) {
   if (const auto name = text_in(request, "level"); !name.empty()) {
     const auto level = log_level_of(name);
@@ -446,6 +507,25 @@ CommandAnswer Commands::station(const Json& request, const Asker& who) {
        "go to " + (gcs_id.empty() ? "the first ground station" : "ground station " + gcs_id));
   if (!engine_.use_station(gcs_id)) refuse("refused", "The engine is shutting down.");
   return answer_with(request, {{"gcs_id", gcs_id}});
+}
+
+/// A key that counts at once. Whoever else may ask could slow the link down to nothing.
+CommandAnswer Commands::set(const Json& request, const Asker& who) {
+  require_owner(who, "set keys");
+  const auto key = text_in(request, "key");
+  const auto it = request.find("value");
+  const auto value = it == request.end() ? Json(nullptr) : *it;
+  const auto told = [&] { note(who, "", "set " + key + " to " + value.dump()); };
+  if (key == "shape_kbit" && value.is_number_integer()) {
+    told();
+    return answer_with(request, {{"now", engine_.set_shape_kbit(value.get<std::int64_t>())}});
+  }
+  if (key == "station" && value.is_string()) {
+    const auto station = text_in(request, "value");
+    told();
+    return answer_with(request, {{"now", engine_.use_station(station)}});
+  }
+  refuse("bad_request", "Only 'shape_kbit' (a whole number) and 'station' (a text) count at once.");
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {

@@ -7,11 +7,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "console/diagnoser.hpp"
 #include "console/event_journal.hpp"
 #include "console/steered.hpp"
 #include "console/views.hpp"
@@ -23,6 +25,8 @@ struct Asker {
   pid_t pid = 0;
   uid_t uid = 0;
   gid_t gid = 0;
+  bool host = false;                          // the engine's own program
+  std::shared_ptr<Diagnoser> diagnoser = {};  // what it was told last; none: it is told of nothing that grew
 };
 
 /// Which events a client follows, and from which number on.
@@ -43,6 +47,7 @@ struct CommandAnswer {
 std::string refusal_line(const Json& id, std::string_view code, std::string_view text);
 /// A number, of those who asked for it: the event's, or that of the first after those that were lost.
 using Number = std::optional<std::uint64_t>;
+Json event_json(const Event& event, Number number = {});
 std::string event_line(const Event& event, Number number = {});
 std::string lost_line(std::uint64_t count, Number number = {});
 
@@ -60,7 +65,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 21>& table();
+  static const std::array<Entry, 24>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -69,13 +74,16 @@ class Commands {
   CommandAnswer suites(const Json& request, const Asker& who);
   CommandAnswer drones(const Json& request, const Asker& who);
   CommandAnswer rekey(const Json& request, const Asker& who);
+  CommandAnswer request_rekey(const Json& request, const Asker& who);
   CommandAnswer log_level(const Json& request, const Asker& who);
   CommandAnswer sockets(const Json& request, const Asker& who);
   CommandAnswer dangers(const Json& request, const Asker& who);
   CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer station(const Json& request, const Asker& who);
+  CommandAnswer set(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);
   CommandAnswer picture(const Json& request, const Asker& who);
+  CommandAnswer diagnosis(const Json& request, const Asker& who);
   CommandAnswer schema(const Json& request, const Asker& who);
   CommandAnswer config(const Json& request, const Asker& who);
   CommandAnswer hello(const Json& request, const Asker& who);

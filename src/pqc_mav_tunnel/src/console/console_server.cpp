@@ -26,7 +26,7 @@ Asker asker_of(const Fd& fd) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {-1, uid_t(-1), gid_t(-1)};
-  return {credentials.pid, credentials.uid, credentials.gid};
+  return {credentials.pid, credentials.uid, credentials.gid, false, std::make_shared<Diagnoser>()};
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class SteeredEngine final : public Steered {
                              std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) override {
     return engine_.request_rekey(drone_id, suite, reason, timeout, kind, pin_for_s);
   }
+  bool set_shape_kbit(std::int64_t kbit) override { return engine_.set_shape_kbit(kbit); }
   void note(const std::string& drone_id, std::string text) override {
     engine_.events().push(Event{0, drone_id, LogEvent{LogLevel::info, std::move(text)}});
   }

@@ -7,8 +7,8 @@
 namespace pqcmav {
 namespace {
 
-// Ranks of what is worth a warning: of a tunnel, of a ground station's handshakes, of the socket.
-constexpr std::uint8_t kServerRank = 10, kSocketRank = 20;
+// Ranks of what is worth a warning: of a tunnel, of a ground station's handshakes, of the socket, of snapshots.
+constexpr std::uint8_t kServerRank = 10, kSocketRank = 20, kSnapshotRank = 30;
 
 using L = LinkCounters;
 constexpr auto kLinkCounters = joined(
@@ -98,8 +98,11 @@ constexpr auto kProcessCounters = joined(
         row<&P::standby>("on a drone: data of a ground station that is not the active one [count]", "drop_standby")
             .only(kNoMessage),
         row<&P::used_twice>("sessions that ended because the peer used the number of a packet twice [count]")
-            .only(kNoMessage),
-        row<&P::set_back>("times that this machine was set back to a snapshot, or copied [count]").only(kNoMessage),
+            .only(kNoMessage)
+            .warns(kSnapshotRank + 2, "sessions ended because the other end used the number of a packet twice"),
+        row<&P::set_back>("times that this machine was set back to a snapshot, or copied [count]")
+            .only(kNoMessage)
+            .warns(kSnapshotRank + 1, "times that this machine was set back to a snapshot, or copied"),
     });
 
 using S = ServerCounters;
@@ -148,7 +151,12 @@ std::span<const WatchedCounter> watched_of_server() {
 }
 
 std::span<const WatchedCounter> watched_of_socket() {
-  static const auto counters = watched(kProcessCounters, kSocketRank, 30);
+  static const auto counters = watched(kProcessCounters, kSocketRank, kSnapshotRank);
+  return counters;
+}
+
+std::span<const WatchedCounter> watched_of_snapshots() {
+  static const auto counters = watched(kProcessCounters, kSnapshotRank, 40);
   return counters;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "picture/field.hpp"
+#include "pqc_mav_tunnel/status.hpp"
 
 namespace pqcmav {
 
@@ -10,6 +11,9 @@ std::span<const Row<LinkCounters>> link_counters() noexcept;
 std::span<const Row<ProcessCounters>> process_counters() noexcept;
 /// Those that a gcs has besides.
 std::span<const Row<ServerCounters>> server_counters() noexcept;
+
+/// As those of status.hpp: of the process, what snapshots do.
+std::span<const WatchedCounter> watched_of_snapshots();
 
 /// What they say now.
 template <typename Of>

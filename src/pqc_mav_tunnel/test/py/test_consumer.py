@@ -14,8 +14,8 @@ import pytest
 CONSUMER = Path(__file__).resolve().parent.parent / "consumer"
 PACKAGE = CONSUMER.parent.parent
 PUBLIC = {
-    "attempt_log", "calls", "config", "engine", "error", "events", "handshake_outcome", "keystore", "open_sockets",
-    "picture", "process", "status", "suites", "version",
+    "attempt_log", "calls", "config", "door", "engine", "error", "events", "handshake_outcome", "host",
+    "host_config", "keystore", "open_sockets", "picture", "process", "status", "suites", "version",
 }  # fmt: skip
 
 

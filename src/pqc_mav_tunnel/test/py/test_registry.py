@@ -76,7 +76,7 @@ def test_schema(role: str) -> None:
     python_types = {"bool": bool, "int": int, "float": float, "string": str, "string_list": list}
     for entry in [*schema, *tunnel.per_drone_schema()]:
         assert set(entry) == {
-            "key", "type", "default", "min", "max", "unit", "description", "choices", "required", "read_only",
+            "key", "type", "default", "min", "max", "unit", "description", "choices", "required", "read_only", "fixed",
         }  # fmt: skip
         assert type(entry["default"]) is python_types[entry["type"]]
         assert (entry["min"] is None) == (entry["type"] not in ("int", "float"))

@@ -252,10 +252,3 @@ def test_an_engine_that_ends_while_its_source_is_in_python(fleet: Fleet) -> None
     done.set()
     caller.join(30)
     assert refusals == ["state"]
-
-
-def test_watched_counters_are_counters(fleet: Fleet) -> None:
-    watched = tunnel.watched_counters()
-    assert set(watched["link"]) <= set(fleet.gcs.stats()[0])
-    assert set(watched["server"]) | set(watched["socket"]) <= set(fleet.gcs.totals())
-    assert all(meaning for group in watched.values() for meaning in group.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gcs proxy whose configuration file changes while one of its drones flies. Only tests import this module."""
+"""A gcs proxy whose configuration file changes while one of its drones flies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import threading
 
-from pqc_mav_proxy.repeater import Repeater
+from pqc_mav_common.repeater import Repeater
 
 
 def test_it_works_between_start_and_stop_and_has_no_thread_otherwise() -> None:
