@@ -77,21 +77,16 @@ void type_empty_lists(rcl_params_t& params, rcl_allocator_t& allocator) {
   }
 }
 
-rclcpp::ParameterMap parameters_of(const rcl_arguments_t& arguments, const std::string& full_name,
-                                   rcl_allocator_t& allocator) {
+std::vector<rclcpp::Parameter> all_of(const rcl_arguments_t& arguments, const std::string& full_name,
+                                      rcl_allocator_t& allocator) {
   rcl_params_t* raw = nullptr;
   if (rcl_arguments_get_param_overrides(&arguments, &raw) != RCL_RET_OK)
     throw Failure("The parameters of the command line could not be read.", ExitCode::failed);
   if (!raw) return {};
   const std::unique_ptr<rcl_params_t, decltype(&rcl_yaml_node_struct_fini)> params(raw, &rcl_yaml_node_struct_fini);
   type_empty_lists(*params, allocator);
-  return rclcpp::parameter_map_from(params.get(), full_name.c_str());
-}
-
-std::vector<rclcpp::Parameter> all_of(const rcl_arguments_t& arguments, const std::string& full_name,
-                                      rcl_allocator_t& allocator) {
   std::vector<rclcpp::Parameter> out;
-  for (const auto& [of, values] : parameters_of(arguments, full_name, allocator))
+  for (const auto& [of, values] : rclcpp::parameter_map_from(params.get(), full_name.c_str()))
     out.insert(out.end(), values.begin(), values.end());
   return out;
 }

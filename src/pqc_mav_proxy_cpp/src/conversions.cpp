@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <rosidl_typesupport_introspection_cpp/field_types.hpp>
 #include <rosidl_typesupport_introspection_cpp/identifier.hpp>
 #include <rosidl_typesupport_introspection_cpp/message_introspection.hpp>
@@ -13,7 +12,6 @@ namespace pqc_mav_proxy_cpp {
 namespace {
 
 namespace introspection = rosidl_typesupport_introspection_cpp;
-using pqcmav::Json;
 
 template <typename Value>
 void put(void* field, const Json& value) {
@@ -25,10 +23,11 @@ void put_number(void* field, const Json& value) {
   *static_cast<Value*>(field) = value.is_null() ? std::numeric_limits<Value>::quiet_NaN() : value.get<Value>();
 }
 
-void put_value(void* field, std::uint8_t type, const Json& value) {
-  switch (type) {
+void put_value(void* field, const introspection::MessageMember& member, const Json& value) {
+  switch (member.type_id_) {
     case introspection::ROS_TYPE_BOOLEAN:
       return put<bool>(field, value);
+    case introspection::ROS_TYPE_OCTET:
     case introspection::ROS_TYPE_UINT8:
       return put<std::uint8_t>(field, value);
     case introspection::ROS_TYPE_UINT32:
@@ -41,6 +40,8 @@ void put_value(void* field, std::uint8_t type, const Json& value) {
       return put_number<double>(field, value);
     case introspection::ROS_TYPE_STRING:
       return put<std::string>(field, value);
+    case introspection::ROS_TYPE_MESSAGE:
+      return fill(field, *member.members_, value);
     default:
       throw std::logic_error("A message of the tunnel has a field of a type that no picture has.");
   }
@@ -58,24 +59,14 @@ void fill(void* message, const rosidl_message_type_support_t& type, const Json& 
     if (value == picture.end()) continue;
     auto* const field = static_cast<std::uint8_t*>(message) + member.offset_;
     if (!member.is_array_) {
-      put_value(field, member.type_id_, *value);
+      put_value(field, member, *value);
       continue;
     }
     const bool grows = member.array_size_ == 0 || member.is_upper_bound_;
     if (grows) member.resize_function(field, value->size());
     const auto size = grows ? value->size() : std::min(value->size(), member.array_size_);
-    for (std::size_t at = 0; at < size; ++at) put_value(member.get_function(field, at), member.type_id_, (*value)[at]);
+    for (std::size_t at = 0; at < size; ++at) put_value(member.get_function(field, at), member, (*value)[at]);
   }
-}
-
-msg::TunnelStatus removed_message(const std::string& drone_id, const std::string& role, const Header& header) {
-  msg::TunnelStatus out;
-  out.header = header;
-  out.state = msg::TunnelStatus::DOWN;
-  out.role = role;
-  out.drone_id = drone_id;
-  out.last_error = "REMOVED: this ground station does not serve the drone any more.";
-  return out;
 }
 
 }  // namespace pqc_mav_proxy_cpp

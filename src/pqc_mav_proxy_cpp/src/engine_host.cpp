@@ -9,37 +9,40 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kWait = 250ms;  // the longest time that a stop waits for the pump, which every event wakes
-constexpr std::size_t kBatch = 64;
 
 }  // namespace
 
-EngineHost::EngineHost(const pqcmav::FlatConfig& config)
-    : engine_(std::make_shared<pqcmav::Engine>(pqcmav::EngineConfig::from_flat(config))) {}
-
-EngineHost::~EngineHost() { stop(); }
-
 void EngineHost::start() {
-  engine_->start();
+  engine_.start();
   started_ = true;
 }
 
 void EngineHost::listen(OnEvents on_events) {
-  on_events_ = std::move(on_events);
-  pump_ = std::jthread([this] {
-    while (!stopping_) {
-      auto events = engine_->events().wait(kWait, kBatch);
-      if (!events.empty()) on_events_(*engine_, std::move(events));
+  pump_ = std::jthread([this, on_events = std::move(on_events)] {
+    for (bool stopped = false; !stopped;) {
+      stopped = stopping_;
+      for (auto lines = door_.events(stopped ? 0ms : kWait); !lines.empty(); lines = door_.events(0ms)) {
+        std::vector<Json> events;
+        for (const auto& line : lines) events.push_back(Json::parse(line));
+        on_events(events);
+      }
     }
   });
 }
 
 void EngineHost::stop() {
   stopping_ = true;
-  engine_->stop();
+  engine_.stop();
   if (pump_.joinable()) pump_.join();
-  if (!on_events_) return;
-  auto last = engine_->events().wait(0ns, pqcmav::EventQueue::kCapacity);
-  if (!last.empty()) on_events_(*engine_, std::move(last));
+}
+
+Json EngineHost::ask(const std::string& command, Json fields) {
+  fields["v"] = 1;
+  fields["command"] = command;
+  // What is no UTF-8 the engine is to see as such, and not this.
+  auto answer = Json::parse(door_.ask(fields.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  if (!answer["ok"].get<bool>()) throw Refusal(answer["error"]["text"].get<std::string>());
+  return std::move(answer["result"]);
 }
 
 }  // namespace pqc_mav_proxy_cpp

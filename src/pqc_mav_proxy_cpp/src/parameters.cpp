@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "failure.hpp"
-#include "paths.hpp"
+#include "pqc_mav_tunnel/host_config.hpp"
 #include "text.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -20,30 +20,6 @@ using rclcpp::ParameterType;
 // Parameters that ROS declares for every node.
 constexpr std::string_view kRosOwn[] = {"use_sim_time", "start_type_description_service"};
 constexpr std::string_view kRosOwnPrefixes[] = {"qos_overrides.", "/"};
-constexpr std::string_view kPaths[] = {"control_socket", "keys", "state_dir"};
-// As FIXED of pqc_mav_proxy: what names the ends and protects the link, and where plaintext may go. Whoever reaches the
-// ROS graph can end the tunnel, but must not be able to open it.
-constexpr std::string_view kFixed[] = {"role",
-                                       "drones",
-                                       "drone_id",
-                                       "gcs_id",
-                                       "keys",
-                                       "state_dir",
-                                       "allow_pure",
-                                       "allowed_suites",
-                                       "hybrid",
-                                       "require_signature",
-                                       "sign",
-                                       "plain",
-                                       "plain_allow_remote",
-                                       "plain_bind",
-                                       "plain_endpoints",
-                                       "plain_peer",
-                                       "plain_tap",
-                                       "plain_tap_requests",
-                                       "control_socket",
-                                       "control_socket_group",
-                                       "control_socket_mode"};
 
 bool is_list(ParameterType type) { return type >= ParameterType::PARAMETER_BYTE_ARRAY; }
 
@@ -53,20 +29,8 @@ bool is_ros_own(std::string_view name) {
 }
 
 bool is_empty(const rclcpp::ParameterValue& value) {
-  switch (value.get_type()) {
-    case ParameterType::PARAMETER_NOT_SET:
-      return true;
-    case ParameterType::PARAMETER_BYTE_ARRAY:
-      return value.get<std::vector<std::uint8_t>>().empty();
-    case ParameterType::PARAMETER_BOOL_ARRAY:
-      return value.get<std::vector<bool>>().empty();
-    case ParameterType::PARAMETER_INTEGER_ARRAY:
-      return value.get<std::vector<std::int64_t>>().empty();
-    case ParameterType::PARAMETER_DOUBLE_ARRAY:
-      return value.get<std::vector<double>>().empty();
-    default:
-      return false;
-  }
+  return value.get_type() == ParameterType::PARAMETER_NOT_SET ||
+         (is_list(value.get_type()) && rclcpp::to_string(value) == "[]");
 }
 
 rclcpp::ParameterValue parameter_value(const ConfigValue& value) {
@@ -81,7 +45,8 @@ ParameterSpec spec_of(const pqcmav::ConfigKey& key, const std::string& prefix = 
           key.max,
           {key.choices.begin(), key.choices.end()},
           std::string(key.unit),
-          std::ranges::find(kFixed, key.key) != std::end(kFixed)};
+          key.live,
+          pqcmav::is_fixed(key.key)};
 }
 
 bool among(const ParameterSpec& spec, const std::string& item) {
@@ -99,26 +64,12 @@ struct Fits {
   }
 };
 
-struct AsWritten {
-  std::string operator()(bool value) const { return value ? "True" : "False"; }
-  std::string operator()(std::int64_t value) const { return std::to_string(value); }
-  std::string operator()(double value) const { return number_text(value); }
-  std::string operator()(const std::string& value) const { return std::string("'").append(value).append("'"); }
-  std::string operator()(const Strings& value) const {
-    std::string out;
-    for (const auto& item : value) {
-      out += out.empty() ? "[" : ", ";
-      out += (*this)(item);
-    }
-    return out.append("]");
-  }
-};
-
 }  // namespace
 
 ParameterSpec autostart_spec() {
-  return {kAutostart, true, "Configure and activate at start; false leaves both to a lifecycle manager.", {}, {}, {},
-          {},         true};
+  return {kAutostart, true,  "Configure and activate at start; false leaves both to a lifecycle manager.",
+          {},         {},    {},
+          {},         false, true};
 }
 
 std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
@@ -153,6 +104,10 @@ ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& 
   }
 }
 
+nlohmann::ordered_json json_of(const ConfigValue& value) {
+  return std::visit([](const auto& each) { return nlohmann::ordered_json(each); }, value);
+}
+
 Given plain_values(const Given& overrides) {
   Given out;
   for (const auto& [name, value] : overrides) {
@@ -175,14 +130,13 @@ Asked engine_config(const Given& given) {
   for (const auto& [name, value] : given) {
     if (name == kAutostart) continue;
     try {
-      auto& taken = out.config[name] = config_value(name, value);
-      if (std::ranges::find(kPaths, name) != std::end(kPaths))
-        if (auto* path = std::get_if<std::string>(&taken)) *path = expand_user(*path);
+      out.config[name] = config_value(name, value);
     } catch (const pqcmav::TunnelError& error) {
       out.config.erase(name);
       if (!out.unfit) out.unfit = error;
     }
   }
+  pqcmav::expand_paths(out.config);
   return out;
 }
 
@@ -235,7 +189,8 @@ bool autostart_of(const Given& given, const std::string& node) {
   if (found->second.get_type() == ParameterType::PARAMETER_BOOL) return found->second.get<bool>();
   std::string text = "a list";
   if (!is_list(found->second.get_type()) || found->second.get_type() == ParameterType::PARAMETER_STRING_ARRAY)
-    text = std::visit(AsWritten{}, config_value(kAutostart, found->second));
+    text = python_json(json_of(config_value(kAutostart, found->second)));
+  std::ranges::replace(text, '"', '\'');
   throw Failure("Parameter 'autostart' of " + node + " is " + text + "; it must be true or false.");
 }
 

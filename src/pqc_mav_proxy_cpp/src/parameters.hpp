@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <rcl_interfaces/msg/parameter_descriptor.hpp>
 #include <rclcpp/parameter_value.hpp>
@@ -26,12 +27,9 @@ struct ParameterSpec {
   std::optional<double> min = {}, max = {};  // inclusive
   std::vector<std::string> choices = {};     // valid values, of a list the valid items
   std::string unit = {};
+  bool live = false;   // counts at once in an engine that runs
   bool fixed = false;  // cannot be set later
 };
-
-/// Counts at once in an engine that runs.
-inline constexpr const char* kShapeKbit = "shape_kbit";
-inline constexpr const char* kStation = "station";
 
 /// The node's own: the engine does not know it.
 inline constexpr const char* kAutostart = "autostart";
@@ -46,6 +44,8 @@ Given plain_values(const Given& overrides);
 
 /// A parameter's value as a configuration has it. Throws TunnelError for a type that no key has.
 pqcmav::ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value);
+
+nlohmann::ordered_json json_of(const pqcmav::ConfigValue& value);
 
 /// What the user gave as the engine takes it.
 struct Asked {

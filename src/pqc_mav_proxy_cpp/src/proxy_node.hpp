@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lifecycle component around the engine: parameters, topics, services. It does what pqc_mav_proxy does, under the
-// same names.
+// same names. What the engine says and does it is asked through its door (docs/control-socket.md), and this relays it.
 //
 // configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and
 // threads; deactivate -> sessions closed and keys wiped. Packets never come here.
@@ -15,6 +15,7 @@
 #include <pqc_mav_interfaces/msg/link_quality.hpp>
 #include <pqc_mav_interfaces/msg/server_stats.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_stats.hpp>
+#include <pqc_mav_interfaces/msg/tunnel_status.hpp>
 #include <pqc_mav_interfaces/srv/get_info.hpp>
 #include <pqc_mav_interfaces/srv/list_suites.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
@@ -23,16 +24,16 @@
 #include <vector>
 
 #include "conversions.hpp"
-#include "diagnoser.hpp"
 #include "engine_host.hpp"
 #include "failure.hpp"
 #include "leaving.hpp"
 #include "parameters.hpp"
-#include "pqc_mav_tunnel/attempt_log.hpp"
 #include "rekey_server.hpp"
 #include "shutdown_hook.hpp"
 
 namespace pqc_mav_proxy_cpp {
+
+namespace msg = pqc_mav_interfaces::msg;
 
 class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
  public:
@@ -61,7 +62,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void declare(const std::vector<std::string>& drones);
   void make_interfaces();
   /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
-  void make_room(const std::vector<pqcmav::LinkStatus>& statuses);
+  void make_room(const Json& statuses);
   /// From now on parameters can be set; what is set counts from the next configure on.
   void take_settings();
   /// Lets a new value count now. False where nothing runs yet that it could count for.
@@ -73,23 +74,19 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   pqcmav::EngineConfig read_again();
   void taken();
   void make_host();
-  void start_host();
   /// Runs one step of a transition; a refusal is kept and logged as one line.
   template <typename Step>
   bool guarded(Step step);
   /// Stops the engine, wipes its keys and publishes the last status. May be called more than once, from any thread.
   void close();
-  std::shared_ptr<pqcmav::Engine> running_engine();
-
-  // From the thread that waits for events.
-  void take(pqcmav::Engine& engine, const std::vector<pqcmav::Event>& events);
-  void say(const std::string& drone, const pqcmav::StateEvent& event);
-  void say(const std::string& drone, const pqcmav::LogEvent& event);
-  void say(const std::string& drone, const pqcmav::HandshakeEvent& event);
+  std::shared_ptr<EngineHost> running_host();
+  /// From the thread that waits for events.
+  void take(EngineHost& host, const std::vector<Json>& events);
+  void say(const Json& what);
 
   Header header();
   /// All drones' statuses, when one of them changed: a late subscriber then has the whole latched set.
-  void publish_status(const std::vector<pqcmav::LinkStatus>& statuses, bool force);
+  void publish_status(EngineHost& host, bool force);
   void publish_periodic();
   /// The timer of `~/server_stats` runs only while somebody listens.
   void serve_detectors();
@@ -106,8 +103,6 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given loaded_with_;                // what a container was asked for, which goes before files
   std::vector<std::string> served_;  // the drones that the topics have room for
   std::optional<Failure> failure_;   // why the last transition failed
-  Diagnoser diagnoser_{""};
-  pqcmav::AttemptLog attempts_;  // of the thread that waits for events
 
   Publisher<msg::TunnelStatus> status_;
   Leaving leaving_{*this};  // publishers of the status that said farewell to a drone
@@ -129,7 +124,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
 
   // In this order: the engine stops before the rekeys that wait for it are waited for.
   std::unique_ptr<RekeyServer> rekeys_;
-  std::unique_ptr<EngineHost> host_;  // guarded by mutex_ too
+  std::shared_ptr<EngineHost> host_;  // guarded by mutex_ too; shared with rekeys that wait for their end
   std::optional<ShutdownHook> hook_;
 };
 

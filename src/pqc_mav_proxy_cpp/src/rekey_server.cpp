@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rekey_server.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
 #include <utility>
-#include <vector>
 
-#include "pqc_mav_tunnel/error.hpp"
+#include "conversions.hpp"
 #include "text.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -17,21 +15,16 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 constexpr auto kReminder = 1s;
-constexpr auto kLongest = 60s;  // that a rekey may take
 constexpr auto kHeadStart = 20ms;
 
 enum class Phase { requested, handshake, installed };
 constexpr const char* kPhases[] = {"requested", "handshake", "installed"};
 
 /// How far an action is after this event; requested = no further.
-Phase phase_after(const pqcmav::Event& event) {
-  if (const auto* state = std::get_if<pqcmav::StateEvent>(&event.what)) {
-    using pqcmav::LinkState;
-    if (state->after == LinkState::rekeying || state->after == LinkState::handshaking) return Phase::handshake;
-  } else if (const auto* handshake = std::get_if<pqcmav::HandshakeEvent>(&event.what); handshake && handshake->ok) {
-    return Phase::installed;
-  }
-  return Phase::requested;
+Phase phase_after(const Json& event) {
+  const auto kind = event["event"].get<std::string>();
+  if (kind == "state" && (event["new"] == "REKEYING" || event["new"] == "HANDSHAKING")) return Phase::handshake;
+  return kind == "handshake" && event["ok"].get<bool>() ? Phase::installed : Phase::requested;
 }
 
 }  // namespace
@@ -79,8 +72,8 @@ class RekeyServer::Progress {
   Phase phase_ = Phase::requested;
 };
 
-RekeyServer::RekeyServer(rclcpp_lifecycle::LifecycleNode& node, EngineSource engine)
-    : engine_(std::move(engine)), logger_(node.get_logger()) {
+RekeyServer::RekeyServer(rclcpp_lifecycle::LifecycleNode& node, HostSource host)
+    : host_(std::move(host)), logger_(node.get_logger()) {
   reminder_ = node.create_timer(kReminder, [this] {
     for (const auto& progress : running()) progress->publish();
   });
@@ -102,11 +95,12 @@ RekeyServer::RekeyServer(rclcpp_lifecycle::LifecycleNode& node, EngineSource eng
 
 RekeyServer::~RekeyServer() { workers_.join(); }
 
-void RekeyServer::on_event(const pqcmav::Event& event) {
+void RekeyServer::on_event(const Json& event) {
   const auto phase = phase_after(event);
   if (phase == Phase::requested) return;
+  const auto drone = event["drone_id"].get<std::string>();
   for (const auto& progress : running())
-    if (progress->concerns(event.drone_id)) progress->advance(phase);
+    if (progress->concerns(drone)) progress->advance(phase);
 }
 
 std::list<std::shared_ptr<RekeyServer::Progress>> RekeyServer::running() {
@@ -182,37 +176,19 @@ Answer RekeyServer::busy() {
 template <typename Answer, typename Request>
 Answer RekeyServer::serve(const Request& request) {
   Answer out;
-  const auto engine = engine_();
-  if (!engine) {
+  const auto host = host_();
+  if (!host) {
     out.message = "The node is not active, so there is no tunnel to rekey; activate it first.";
     return out;
   }
   try {
-    const auto statuses = engine->status();
-    if (request.drone_id.empty() && statuses.size() != 1) {
-      std::vector<std::string> drones;
-      for (const auto& status : statuses) drones.push_back(status.drone_id);
-      out.message = "This gcs serves " + std::to_string(drones.size()) + " drones: name one in drone_id (" +
-                    join(drones, ", ") + ").";
-      return out;
-    }
-    const auto drone = request.drone_id.empty() ? statuses.front().drone_id : request.drone_id;
-    const auto outcome = engine->request_rekey(drone, request.suite, request.reason, kLongest, request.kind,
-                                               static_cast<double>(request.pin_for_s));
-    out.ok = outcome.ok;
-    out.suite = outcome.suite;
-    out.epoch = outcome.epoch;
-    out.rekey_ms = static_cast<float>(outcome.duration_ms);
-    out.pin_for_s = static_cast<float>(outcome.pin_for_s);
-    out.message = one_line(outcome.message);
-    if (out.ok) return out;
-    // After a refusal the tunnel goes on as it is: the fields say what is in use, not what was asked for.
-    const auto now = engine->status();
-    const auto found = std::ranges::find(now, drone, &pqcmav::LinkStatus::drone_id);
-    out.suite = found == now.end() ? "" : found->suite;
-    out.epoch = found == now.end() ? 0 : found->epoch;
-  } catch (const pqcmav::TunnelError& error) {
-    out.message = one_line(error.what());
+    fill(out, host->ask("request_rekey", {{"drone_id", request.drone_id},
+                                          {"suite", request.suite},
+                                          {"kind", request.kind},
+                                          {"reason", request.reason},
+                                          {"pin_for_s", request.pin_for_s}}));
+  } catch (const Refusal& refusal) {
+    out.message = one_line(refusal.what());
   } catch (const std::exception& error) {  // the client must hear of it, and the process goes on
     RCLCPP_ERROR(logger_, "rekey: unexpected: %s", one_line(error.what()).c_str());
     out.message = "Unexpected: " + one_line(error.what());

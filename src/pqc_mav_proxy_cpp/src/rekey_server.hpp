@@ -15,7 +15,7 @@
 #include <semaphore>
 #include <string>
 
-#include "pqc_mav_tunnel/engine.hpp"
+#include "engine_host.hpp"
 #include "workers.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -23,16 +23,16 @@ namespace pqc_mav_proxy_cpp {
 class RekeyServer {
  public:
   /// nullptr while the node is not active.
-  using EngineSource = std::function<std::shared_ptr<pqcmav::Engine>()>;
+  using HostSource = std::function<std::shared_ptr<EngineHost>()>;
 
-  RekeyServer(rclcpp_lifecycle::LifecycleNode& node, EngineSource engine);
+  RekeyServer(rclcpp_lifecycle::LifecycleNode& node, HostSource host);
   /// Waits for the rekeys that run: stop the engine first.
   ~RekeyServer();
   RekeyServer(const RekeyServer&) = delete;
   RekeyServer& operator=(const RekeyServer&) = delete;
 
   /// Takes the progress of running actions from an event of the engine. Any thread.
-  void on_event(const pqcmav::Event& event);
+  void on_event(const Json& event);
 
  private:
   using Service = pqc_mav_interfaces::srv::Rekey;
@@ -54,7 +54,7 @@ class RekeyServer {
   std::list<std::shared_ptr<Progress>> running();
   void finish(const std::shared_ptr<Progress>& progress, const std::shared_ptr<Action::Result>& result);
 
-  EngineSource engine_;
+  HostSource host_;
   rclcpp::Logger logger_;
   std::counting_semaphore<kAtOnce> places_{kAtOnce};
   std::mutex mutex_;

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text.hpp"
 
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <cstdio>
-
-#include "pqc_mav_tunnel/suites.hpp"
-
 namespace pqc_mav_proxy_cpp {
 
 std::string one_line(std::string_view text) {
@@ -22,26 +15,6 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-std::string number_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  const auto size = std::abs(value);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
-  std::array<char, 64> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
-  std::string out(buffer.data(), end);
-  if (plain && out.find('.') == std::string::npos) out += ".0";
-  return out;
-}
-
-std::string fixed(double value, int digits) {
-  std::array<char, 64> buffer{};
-  const auto size = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
-  return {buffer.data(), static_cast<std::size_t>(size)};
-}
-
 std::string join(const std::vector<std::string>& texts, std::string_view separator) {
   std::string out;
   for (const auto& text : texts) {
@@ -51,9 +24,13 @@ std::string join(const std::vector<std::string>& texts, std::string_view separat
   return out;
 }
 
-std::string short_code(const std::string& suite) {
-  const auto* known = suite.empty() ? nullptr : pqcmav::find_suite(suite);
-  return known ? known->short_code : suite;
+std::string python_json(const nlohmann::ordered_json& value) {
+  if (!value.is_structured()) return value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+  std::vector<std::string> items;
+  for (const auto& [key, each] : value.items())
+    items.push_back((value.is_object() ? python_json(key) + ": " : "") + python_json(each));
+  const auto all = join(items, ", ");
+  return value.is_object() ? "{" + all + "}" : "[" + all + "]";
 }
 
 }  // namespace pqc_mav_proxy_cpp

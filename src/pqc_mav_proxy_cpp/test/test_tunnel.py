@@ -167,6 +167,8 @@ def test_diagnostics(pair: Pair, watcher: Watcher) -> None:
         f"{gcs}: handshake server": (0, "no unwanted handshakes"),
         f"{gcs}: data port": (0, "the kernel had room for all datagrams"),
         f"{drone}: data port": (0, "the kernel had room for all datagrams"),
+        f"{gcs}: snapshots": (0, "neither end was set back to a snapshot"),
+        f"{drone}: snapshots": (0, "neither end was set back to a snapshot"),
         f"{gcs}: sockets": (0, ended),
         f"{gcs}: mavros": (0, "no mavros in this ROS domain"),
     }
