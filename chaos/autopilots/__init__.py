@@ -14,6 +14,7 @@ import air
 import tables
 from children import ChildError
 from pair import in_processes
+from stations import StationsError
 
 from autopilots.flight import flight
 from autopilots.ground import LateError
@@ -77,9 +78,11 @@ def once(task: tuple[str, str, bool, int]) -> Row:
     scene = SCENES[name]
     load = os.getloadavg()[0]
     try:
-        with flight(MODELS[autopilot], tunnel, seed=seed, both=scene.both, drone=scene.drone) as made:
+        with flight(
+            MODELS[autopilot], tunnel, seed=seed, both=scene.both, drone=scene.drone, daemons=scene.daemons
+        ) as made:
             figures: Row = dict(scene.fly(made))
-    except (LateError, ChildError, ProgramError, air.AirError) as error:
+    except (LateError, ChildError, ProgramError, StationsError, air.AirError) as error:
         return {"failed": str(error), "load": load}
     if not scene.good(figures):
         figures["failed"] = "not as it should be"

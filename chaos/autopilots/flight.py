@@ -6,17 +6,19 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import air
-from ends import DRONE_PLAIN, GROUND, HOST
-from pair import Pair, in_the_air
+from ends import DRONE_PLAIN, GROUND, HOST, drone_config, gcs_config
+from pair import Pair, in_the_air, temporary_keys
+from stations import Daemon
 from traffic import application_socket
 
 from autopilots.ground import Ground
 from autopilots.vehicles import Model, launch
+from pqc_mav_common import two_ends
 from pqc_mav_common.child import Program
 
 HEARD_S = 90.0  # an autopilot on a busy machine takes its time
@@ -24,7 +26,7 @@ HEARD_S = 90.0  # an autopilot on a busy machine takes its time
 
 @dataclass
 class Flight:
-    """What a scene works with. `pair` is None without the tunnel."""
+    """What a scene works with. Without the tunnel `pair` is None; `daemons` are there in place of it if asked for."""
 
     model: Model
     network: air.Air
@@ -32,6 +34,7 @@ class Flight:
     pair: Pair | None
     begin: Callable[[], Program]
     folder: Path
+    daemons: Mapping[str, Daemon] = field(default_factory=dict)
     program: Program | None = None
 
     def boot(self) -> None:
@@ -48,17 +51,28 @@ def flight(
     seed: int = 1,
     both: Mapping[str, Any] | None = None,
     drone: Mapping[str, Any] | None = None,
+    daemons: bool = False,
 ) -> Iterator[Flight]:
-    """The vehicle is not started yet. `both` and `drone` add to the tunnel's configuration. Raises MissingError."""
+    """The vehicle is not started yet. Raises MissingError.
+
+    `both` and `drone` add to the tunnel's configuration; `daemons`: both ends are pqcmav-tunneld, as in the field, not
+    engines that obey the laboratory.
+    """
     model.folder()
     with ExitStack() as stack:
         network = stack.enter_context(air.Air(seed=seed))
         run = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-autopilots-")))
-        if tunnel:
+        programs: dict[str, Daemon] = {}
+        pair = None
+        if daemons:
+            programs = _daemons(stack, network, run)
+            end = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
+            where = HOST, DRONE_PLAIN
+        elif tunnel:
             pair = in_the_air(stack, network, both, {"rekey_interval_s": 0.0, **(drone or {})})
             end, where = pair.ground, (HOST, DRONE_PLAIN)
         else:
-            pair, where = None, (air.GCS, GROUND)
+            where = air.GCS, GROUND
             end = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND, air.GCS)))
 
         def begin() -> Program:
@@ -66,4 +80,19 @@ def flight(
             stack.callback(program.kill)
             return program
 
-        yield Flight(model, network, Ground(end), pair, begin, run)
+        yield Flight(model, network, Ground(end), pair, begin, run, programs)
+
+
+def _daemons(stack: ExitStack, network: air.Air, folder: Path) -> dict[str, Daemon]:
+    """Both ends with a session."""
+    keys = stack.enter_context(temporary_keys())
+    found = {}
+    for name, config in (("gcs", gcs_config(keys)), ("drone", drone_config(keys, air.GCS))):
+        file = two_ends.write(folder / f"{name}.yaml", config | {"control_socket": "off"})
+        found[name] = Daemon(file, network[name])
+        stack.callback(found[name].end)
+        found[name].start()
+    drone = found["drone"].program
+    assert drone is not None
+    drone.wait_for(r"\] handshake with")
+    return found

@@ -10,7 +10,9 @@ from typing import Any
 from overload import LINK
 
 from autopilots.flight import Flight
+from autopilots.flights import REKEYS, flown, killed, low_battery
 from autopilots.ground import waypoint
+from autopilots.watching import TAP, battery, rates, restarts, signed
 
 Figures = dict[str, float]
 _TRANSFER_S = 240.0
@@ -26,6 +28,7 @@ class Scene:
         tunnel_only: it says nothing without the tunnel.
         good: whether one run is as it should be; a run that is not counts as failed.
         both, drone: what is added to the tunnel's configuration.
+        daemons: both ends are pqcmav-tunneld.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Scene:
     good: Callable[[Figures], bool] = lambda _: True
     both: Mapping[str, Any] = field(default_factory=dict)
     drone: Mapping[str, Any] = field(default_factory=dict)
+    daemons: bool = False
 
 
 def parameters(flight: Flight) -> Figures:
@@ -76,8 +80,34 @@ def thin(fly: Callable[[Flight], Figures]) -> Callable[[Flight], Figures]:
 
 _PARAMETERS = {"seconds": "seconds", "count": "parameters", "missing": "missing in the first list"}
 _MISSION = {"up_s": "upload s", "down_s": "download s", "same": "the same"}
+_KILLS = {"kills": "kills a run", "trips": "failsafes", "silence_s": "longest silence s"}
+_SIGNED = {"signed": "signed", "refused": "refused", "lost": "lost", "answered": "commands answered"}
+_WATCHED = {
+    "restarts": "restarts a run", "rules_attack": "ATTACK, rules", "xgboost_attack": "ATTACK, xgboost",
+    "rules_suspicious": "SUSPICIOUS, rules", "xgboost_suspicious": "SUSPICIOUS, xgboost",
+}  # fmt: skip
 _RATE = f"{LINK['rate_bit_s'] // 1000} kbit/s"
+_KBIT = {"shape_kbit": LINK["rate_bit_s"] // 1000}
+_SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
 
+
+def _no_trip(figures: Figures) -> bool:
+    return figures["trips"] == 0
+
+
+def _whole(figures: Figures) -> bool:
+    return figures["lost"] == 0 and figures.get("rekeys", REKEYS) == REKEYS
+
+
+def _intact(figures: Figures) -> bool:
+    return figures["refused"] == 0 and figures["answered"] == 1
+
+
+def _no_attack(figures: Figures) -> bool:
+    return figures["rules_attack"] == figures["xgboost_attack"] == 0
+
+
+_HARD: dict[str, Any] = {"tunnel_only": True, "good": _no_trip, "daemons": True}
 SCENES = {
     each.name: each
     for each in (
@@ -85,5 +115,27 @@ SCENES = {
         Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
         Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
         Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
+        Scene(
+            "flown", f"A flown mission, with {REKEYS} rekeys in the tunnel", flown,
+            {"seconds": "seconds", "messages": "messages", "lost": "lost", "rekeys": "rekeys"}, good=_whole,
+        ),
+        Scene(
+            "battery", "A valid battery after the first heartbeat, while nobody asks for streams", battery,
+            {"seconds": "seconds", "volts": "V", "charge": "charge"}, True, lambda f: f["seconds"] <= 10.0,
+            drone=_SENSING,
+        ),
+        Scene("restarts", "Own restarts of the gcs, watched at the drone", restarts, _WATCHED, True, _no_attack),
+        Scene("kill-gcs", "kill -9 of the gcs in the air", killed("gcs"), _KILLS, **_HARD),
+        Scene("kill-drone", "kill -9 of the drone's end in the air", killed("drone"), _KILLS, **_HARD),
+        Scene("signing", "Signed MAVLink", signed, _SIGNED, good=_intact),
+        Scene("thin-signing", f"Signed MAVLink over {_RATE}, shaped", thin(signed), _SIGNED, True, _intact, both=_KBIT),
+        Scene(
+            "low-battery", "A low battery in the air, to the autopilot's own failsafe", low_battery,
+            {"seconds": "seconds", "lost": "lost"},
+        ),
+        Scene(
+            "rates", "Messages a second: before all streams are asked for, after, and in the air", rates,
+            {"alone": "before", "asked": "after", "flying": "in the air"},
+        ),
     )
-}
+}  # fmt: skip

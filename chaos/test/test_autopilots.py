@@ -10,9 +10,14 @@ import air
 import autopilots
 import pytest
 from autopilots.ground import Ground, LateError, mavlink, waypoint
+from autopilots.pilot import Pilot
 from autopilots.scenes import SCENES
 from autopilots.vehicles import ARDUPILOT, MODELS, PX4, MissingError
+from autopilots.watching import verdicts
 from traffic import application_socket
+
+from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.window import Window
 
 needs_root = pytest.mark.skipif(bool(air.need_root()), reason=air.need_root() or "-")
 Row = dict[str, Any]
@@ -85,6 +90,33 @@ def test_parameters_that_were_lost_are_asked_for_and_counted(talk: Any) -> None:
 def test_a_waypoint_lies_where_it_should() -> None:
     item = waypoint(1, 3, 111.32, 0.0, 20.0)
     assert (item.seq, item.x, item.y, item.z) == (3, 473_987_420, 85_455_940, 20.0)
+
+
+@pytest.mark.parametrize("ardupilot", [True, False])
+def test_a_pilot_knows_both_numberings_of_modes(talk: Any, ardupilot: bool) -> None:
+    ground, say, _ = talk
+    autopilot = mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA if ardupilot else mavlink.MAV_AUTOPILOT_PX4
+    custom = 3 if ardupilot else 4 << 16 | 4 << 24
+    say(mavlink.MAVLink_heartbeat_message(2, autopilot, 128, custom, 4, 3))
+    ground.wait(lambda: ground.total, 5.0, "a heartbeat")
+    pilot = Pilot(ground)
+    assert pilot.armed and pilot.mode == pilot.modes.custom(pilot.modes.mission)
+    assert pilot.modes.of(custom) == pilot.modes.mission
+    items = pilot.square(40.0)
+    assert [item.seq for item in items] == list(range(len(items)))
+    assert items[ardupilot].command == mavlink.MAV_CMD_NAV_TAKEOFF
+    assert items[-1].command == mavlink.MAV_CMD_NAV_LAND
+
+
+def test_verdicts_are_counted_once_each() -> None:
+    def windows(forged: float) -> list[Window]:
+        quiet = dict.fromkeys(CHANNELS, 0.0)
+        return [
+            Window(turn / 10, 0.1, {**quiet, "forged": forged if 100 <= turn < 150 else 0.0}) for turn in range(300)
+        ]
+
+    assert verdicts("rules", windows(0.0)) == {"attack": 0.0, "suspicious": 0.0}
+    assert verdicts("rules", windows(200.0))["attack"] == 1.0
 
 
 def test_an_autopilot_that_is_not_given_is_skipped_with_a_sentence(

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each autopilot is armed, taken off, sent on a mission: ArduPilot and PX4 number their modes differently."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink, waypoint
+
+HEIGHT_M = 20.0
+_READY_S, _CLIMB_S = 120.0, 60.0  # the filter has to settle; a busy machine
+_STREAMS_HZ = 4
+_CUSTOM = float(mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Parameters 2 and 3 of DO_SET_MODE, and HEARTBEAT.custom_mode."""
+
+    takeoff: tuple[int, int]
+    hold: tuple[int, int]
+    mission: tuple[int, int]
+    packed: bool  # as PX4 does
+
+    def custom(self, mode: tuple[int, int]) -> int:
+        """As a heartbeat tells it."""
+        return mode[0] << 16 | mode[1] << 24 if self.packed else mode[0]
+
+    def of(self, custom: int) -> tuple[int, int]:
+        """The other way round."""
+        return (custom >> 16 & 0xFF, custom >> 24) if self.packed else (custom, 0)
+
+
+_ARDUPILOT = Modes(takeoff=(4, 0), hold=(5, 0), mission=(3, 0), packed=False)  # GUIDED, LOITER, AUTO
+_PX4 = Modes(takeoff=(4, 2), hold=(4, 3), mission=(4, 4), packed=True)
+
+
+class Pilot:
+    """Flies with what a ground station has."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.is_ardupilot = ground.newest["HEARTBEAT"].autopilot == mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA
+        self.modes = _ARDUPILOT if self.is_ardupilot else _PX4
+
+    @property
+    def mode(self) -> int:
+        """HEARTBEAT.custom_mode."""
+        return int(self.ground.newest["HEARTBEAT"].custom_mode)
+
+    @property
+    def armed(self) -> bool:
+        """Whether the motors may turn."""
+        return bool(self.ground.newest["HEARTBEAT"].base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED)
+
+    @property
+    def height_m(self) -> float:
+        """Above home; 0 while nothing is known."""
+        place = self.ground.newest.get("GLOBAL_POSITION_INT")
+        return place.relative_alt / 1000.0 if place else 0.0
+
+    def streams(self) -> None:
+        """Ask for all streams, as ground stations do: ArduPilot sends little without."""
+        self.ground.send(
+            mavlink.MAVLink_request_data_stream_message(
+                self.ground.system, AUTOPILOT, mavlink.MAV_DATA_STREAM_ALL, _STREAMS_HZ, 1
+            )
+        )
+
+    def insist(
+        self, number: int, values: tuple[float, ...], done: Callable[[], bool], limit_s: float, what: str
+    ) -> None:
+        """Send a command until it has its effect: autopilots refuse while they are not ready. Raises LateError."""
+        deadline = time.monotonic() + limit_s
+        while not done():
+            if time.monotonic() > deadline:
+                said = "; ".join(list(self.ground.texts)[-4:]) or "nothing"
+                raise LateError(f"{what} did not happen within {limit_s:g} s; the autopilot said: {said}")
+            try:
+                self.ground.command(number, *values, limit_s=5.0)
+                self.ground.wait(done, 2.0, what)
+            except LateError:
+                continue
+
+    def set_mode(self, mode: tuple[int, int], limit_s: float = _READY_S) -> None:
+        """Until the heartbeat says so."""
+        values = (_CUSTOM, float(mode[0]), float(mode[1]))
+        wanted = self.modes.custom(mode)
+        self.insist(mavlink.MAV_CMD_DO_SET_MODE, values, lambda: self.mode == wanted, limit_s, f"mode {wanted}")
+
+    def arm(self) -> None:
+        """Until it is armed."""
+        self.insist(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, (1.0,), lambda: self.armed, _READY_S, "arming")
+
+    def take_off(self) -> None:
+        """Up to where it hovers."""
+        self.streams()
+        if self.is_ardupilot:
+            self.set_mode(self.modes.takeoff)
+            self.arm()
+            climb = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, HEIGHT_M)
+            self.insist(mavlink.MAV_CMD_NAV_TAKEOFF, climb, lambda: self.height_m > 2.0, _CLIMB_S, "a climb")
+            self.ground.wait(lambda: self.height_m > HEIGHT_M * 0.9, _CLIMB_S, "the height")
+        else:
+            self.arm()
+            self.set_mode(self.modes.takeoff)
+            self.ground.wait(lambda: self.height_m > 1.5, _CLIMB_S, "a climb")
+            self.set_mode(self.modes.hold)
+
+    def start_mission(self) -> None:
+        """Fly what was uploaded, from the ground."""
+        self.streams()
+        if self.is_ardupilot:
+            self.set_mode(self.modes.takeoff)
+            self.arm()
+            wanted = self.modes.custom(self.modes.mission)
+            self.insist(mavlink.MAV_CMD_MISSION_START, (), lambda: self.mode == wanted, _CLIMB_S, "the mission's start")
+        else:
+            self.arm()
+            self.set_mode(self.modes.mission)
+
+    def square(self, side_m: float, hold_s: float = 0.0) -> list[Any]:
+        """A mission: take off, around a square, and land. The first item is where ArduPilot keeps its home."""
+        system, up = self.ground.system, HEIGHT_M
+        corners = ((side_m, 0.0), (side_m, side_m), (0.0, side_m))
+        plan: list[tuple[float, float, float, dict[str, Any]]] = [
+            *([(0.0, 0.0, 0.0, {})] if self.is_ardupilot else []),
+            (0.0, 0.0, up, {"command": mavlink.MAV_CMD_NAV_TAKEOFF}),
+            *((north, east, up, {"hold_s": hold_s}) for north, east in corners),
+            (0.0, 0.0, up, {}),
+            (0.0, 0.0, 0.0, {"command": mavlink.MAV_CMD_NAV_LAND}),
+        ]
+        return [waypoint(system, number, *place, **more) for number, (*place, more) in enumerate(plan)]

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes in which sensing, detectors or the signatures of MAVLink watch a real autopilot."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from scene import Watch
+
+from autopilots.flight import Flight
+from autopilots.ground import AUTOPILOT, LateError, mavlink
+from autopilots.pilot import Pilot
+from pqc_mav_bringup.description import Respawn
+from pqc_mav_detect.classes import Level
+from pqc_mav_detect.detectors import RULES, XGBOOST, make
+from pqc_mav_detect.episodes import Episodes
+from pqc_mav_detect.window import Window
+from pqc_mav_sensing import chemistry
+from pqc_mav_sensing.battery_estimator import BatteryEstimator
+from pqc_mav_sensing.mavlink_messages import interval_request
+from pqc_mav_sensing.mavlink_reader import MavlinkReader
+from pqc_mav_sensing.mavlink_tap import MavlinkTap
+from pqc_mav_sensing.stream_requests import StreamRequests
+from pqc_mav_sensing.vehicle_tracker import VehicleTracker
+
+Figures = dict[str, float]
+TAP = "127.0.0.1:14591"
+RESTARTS = 4
+_VALID_S = 60.0
+_SETTLED_S, _BETWEEN_S = 8.0, 10.0
+_SIGNED_S = 20.0
+_LISTEN_S = 20.0
+_EPOCH_S = 1_420_070_400  # 2015-01-01, from which MAVLink's signatures count
+DETECTORS = (RULES, XGBOOST)
+
+
+def battery(flight: Flight) -> Figures:
+    """Boot, with no ground station that asks for streams: how long until sensing has a battery that is valid."""
+    vehicle = VehicleTracker()
+    requests = StreamRequests()
+    reader = MavlinkReader(vehicle, requests=requests)
+    estimator = BatteryEstimator(chemistry.find("lipo", chemistry.SHIPPED), 0.0)
+
+    def take(datagram: bytes, at_s: float) -> None:
+        for raw in reader.read(datagram, at_s):
+            estimator.add(raw)
+
+    tap = MavlinkTap(TAP, take)
+    flight.network["drone"].call(lambda: tap.step(time.monotonic()))
+    try:
+        flight.boot()
+        begun, sequence = time.monotonic(), 0
+
+        def valid() -> bool:
+            nonlocal sequence
+            now = time.monotonic()
+            tap.step(now)
+            due = requests.due(now)
+            if due is not None:
+                sequence += 1
+                tap.answer(interval_request(reader.system, sequence, *due))
+            return estimator.state(now).valid
+
+        try:
+            seconds = flight.ground.wait(valid, _VALID_S, "a valid battery")
+        except LateError as error:
+            raise LateError(f"{error}; sensing: {estimator.state(time.monotonic()).reason}") from None
+        state = estimator.state(begun + seconds)
+        return {"seconds": seconds, "volts": state.voltage_v, "charge": state.state_of_charge}
+    finally:
+        tap.close()
+
+
+def restarts(flight: Flight) -> Figures:
+    """The station's end is killed and comes back; the drone's end is watched. Counts verdicts that began."""
+    assert flight.pair is not None
+    flight.boot()
+    Pilot(flight.ground).streams()
+    watch = Watch(flight.pair.drone, "drone")
+    try:
+        flight.ground.listen(_SETTLED_S)
+        for _ in range(RESTARTS):
+            flight.pair.gcs.kill()
+            flight.ground.listen(Respawn().delay_s)
+            flight.pair.gcs.start()
+            flight.ground.listen(_BETWEEN_S)
+    finally:
+        watch.stop()
+    windows = watch.take()
+    figures: Figures = {"restarts": RESTARTS, "windows": len(windows)}
+    for name in DETECTORS:
+        for level, count in verdicts(name, windows).items():
+            figures[f"{name}_{level}"] = count
+    return figures
+
+
+def verdicts(detector: str, windows: list[Window]) -> dict[str, float]:
+    """How often a detector began to say each level of more than nothing."""
+    found = {"attack": 0.0, "suspicious": 0.0}
+    made, episodes, level = make(detector), Episodes(), Level.NONE
+    for window in windows:
+        verdict = episodes.update(made.update(window), window.time_s)
+        if verdict.level is not level and verdict.level > level:
+            found["attack" if verdict.level is Level.ATTACK else "suspicious"] += 1
+            print(f"{detector}: {verdict.reason}", flush=True)
+        level = verdict.level
+    return found
+
+
+def signed(flight: Flight) -> Figures:
+    """Sign MAVLink end to end, and count what the ground refuses of it."""
+    flight.boot()
+    ground = flight.ground
+    Pilot(ground).streams()
+    ground.listen(3.0)
+    key, stamp = os.urandom(32), int((time.time() - _EPOCH_S) * 1e5)
+    setup = mavlink.MAVLink_setup_signing_message(ground.system, AUTOPILOT, list(key), stamp)
+    signing = ground.mav.signing
+    ground.send(setup)
+    ground.listen(0.2)
+    signing.secret_key, signing.timestamp, signing.link_id, signing.sign_outgoing = key, stamp, 1, True
+    ground.ask(lambda: ground.send(setup), ("HEARTBEAT",), 15.0, lambda _: signing.goodsig_count > 0)
+    good, bad, lost = signing.goodsig_count, signing.badsig_count, ground.lost
+    answered = asked = 0
+    end = time.monotonic() + _SIGNED_S
+    while time.monotonic() < end:
+        asked += 1
+        try:
+            ground.command(mavlink.MAV_CMD_REQUEST_MESSAGE, mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION, limit_s=3.0)
+            answered += 1
+        except LateError:
+            continue
+        ground.listen(0.5)
+    return {
+        "signed": signing.goodsig_count - good,
+        "refused": signing.badsig_count - bad,
+        "lost": ground.lost - lost,
+        "answered": answered / asked,
+    }
+
+
+def rates(flight: Flight) -> Figures:
+    """What the autopilot sends by itself, after a request for all streams, and in the air; a second, by message."""
+    flight.boot()
+    ground = flight.ground
+    figures: Figures = {}
+
+    def measure(when: str) -> None:
+        before = ground.received.copy()
+        ground.listen(_LISTEN_S)
+        came = ground.received - before
+        figures.update({f"{when}/{name}": round(count / _LISTEN_S, 2) for name, count in sorted(came.items())})
+        figures[when] = came.total() / _LISTEN_S
+
+    ground.listen(10.0)
+    measure("alone")
+    pilot = Pilot(ground)
+    pilot.streams()
+    ground.listen(2.0)
+    measure("asked")
+    pilot.take_off()
+    measure("flying")
+    return figures
