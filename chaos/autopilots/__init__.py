@@ -59,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
     folder = options.output if options.record else ""
     whole = merged(recorded(Path(options.output)), rows) if folder else rows
     tables.publish(folder, _PAGE, page(whole), {"rows": whole})
+    if folder and (found := rates_of(whole)):
+        tables.write_json(Path(folder) / f"{_PAGE}-rates.json", found)
     return 0 if all(not failures(row) for row in rows) else 1
 
 
@@ -112,6 +114,21 @@ def merged(old: list[Row], new: list[Row]) -> list[Row]:
         lines.values(),
         key=lambda row: (scenes.index(row["scene"]), models.index(row["autopilot"]), ways.index(row["way"])),
     )
+
+
+def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
+    """What each autopilot sent without the tunnel, messages a second by when and message, the mean of all runs."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        if (row["scene"], row["way"]) != ("rates", _WAYS[False]):
+            continue
+        runs = [one for one in row["runs"] if "failed" not in one]
+        names = sorted({name for one in runs for name in one if "/" in name})
+        for name in names:
+            when, _, message = name.partition("/")
+            mean = sum(one.get(name, 0.0) for one in runs) / len(runs)
+            found.setdefault(row["autopilot"], {}).setdefault(when, {})[message] = round(mean, 2)
+    return found
 
 
 def page(rows: list[Row]) -> str:

@@ -145,6 +145,16 @@ def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_no
     assert f"## {SCENES['mission'].title}\n\nNot flown.\n" in text
 
 
+def test_rates_are_the_mean_of_the_runs_without_the_tunnel() -> None:
+    run, failed = {"alone/HEARTBEAT": 1.0, "alone": 1.0}, {"failed": "no climb"}
+    row = {"scene": "rates", "autopilot": "px4", "machine": "m"}
+    rows = [
+        {**row, "way": "direct", "runs": [run, {"alone/HEARTBEAT": 2.0}, failed]},
+        {**row, "way": "tunnel", "runs": [{"alone/HEARTBEAT": 9.0}]},
+    ]
+    assert autopilots.rates_of(rows) == {"px4": {"alone": {"HEARTBEAT": 1.5}}}
+
+
 def fly(scene: str, model: str, tunnel: bool) -> Row:
     figures = autopilots.once((scene, model, tunnel, 1))
     assert "failed" not in figures, figures
