@@ -16,7 +16,7 @@ from pair import Pair, in_the_air, temporary_keys
 from stations import Daemon
 from traffic import application_socket
 
-from autopilots.ground import Ground
+from autopilots.ground import Ground, mavlink
 from autopilots.vehicles import Model, launch
 from pqc_mav_common import two_ends
 from pqc_mav_common.child import Program
@@ -37,10 +37,15 @@ class Flight:
     daemons: Mapping[str, Daemon] = field(default_factory=dict)
     program: Program | None = None
 
-    def boot(self) -> None:
-        """Start the vehicle, and wait until it is heard."""
+    def boot(self, *, ready: bool = True) -> None:
+        """Start the vehicle, and wait until it is heard, and `ready`: ArduPilot refuses missions while it starts."""
         self.program = self.begin()
-        self.ground.wait(lambda: self.ground.beats_s, HEARD_S, f"a heartbeat of {self.model.title}")
+
+        def heard() -> bool:
+            beat = self.ground.newest.get("HEARTBEAT")
+            return beat is not None and (not ready or beat.system_status >= mavlink.MAV_STATE_STANDBY)
+
+        self.ground.wait(heard, HEARD_S, f"a heartbeat of {self.model.title}")
 
 
 @contextmanager

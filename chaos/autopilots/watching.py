@@ -49,7 +49,7 @@ def battery(flight: Flight) -> Figures:
     tap = MavlinkTap(TAP, take)
     flight.network["drone"].call(lambda: tap.step(time.monotonic()))
     try:
-        flight.boot()
+        flight.boot(ready=False)
         begun, sequence = time.monotonic(), 0
 
         def valid() -> bool:
