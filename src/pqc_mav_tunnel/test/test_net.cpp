@@ -101,7 +101,8 @@ TEST(Net, DescriptorsHaveOneOwner) {
   reading = std::move(moved);  // closes the first reading end: nothing is left to write to
   EXPECT_EQ(reading.get(), ends[1]);
   EXPECT_EQ(::fcntl(ends[0], F_GETFD), -1);
-  reading = std::move(*&reading);
+  auto& same = reading;  // by another name, or a compiler warns
+  reading = std::move(same);
   EXPECT_TRUE(reading) << "assigning to itself keeps it";
   reading.reset();
   EXPECT_EQ(::fcntl(ends[1], F_GETFD), -1);
