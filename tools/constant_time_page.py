@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import subprocess
@@ -26,7 +27,7 @@ DIFFERENT, SUSPICIOUS, FEW = 10.0, 4.5, 1000
 
 @dataclass(frozen=True)
 class Reading:
-    """What reports in functions of these names mean for these operations."""
+    """What reports in functions of these names mean for these operations, as constant_time_readings.json says."""
 
     name: str
     operation: str  # both are regular expressions
@@ -35,87 +36,8 @@ class Reading:
     why: str
 
 
-READINGS = (
-    Reading(
-        "AES|ChaCha", "opens", "libcrypto", "public", "the verdict on the tag, after a comparison in constant time"
-    ),
-    Reading(
-        "X25519", "shared secret", "libcrypto", "public", "whether the shared secret is all zero, which is refused"
-    ),
-    Reading(
-        "ML-(KEM|DSA)",
-        "key generation",
-        "rej_uniform|poly_uniform_4x",
-        "public",
-        "rejection sampling of the matrix, whose seed is in the public key; it is made from the secret seed",
-    ),
-    Reading(
-        "ML-DSA",
-        "key generation",
-        "_eta",
-        "by design",
-        "rejection sampling of the secret vectors (FIPS 204, algorithm 31): which random numbers were thrown away; "
-        "those that are kept do not depend on it",
-    ),
-    Reading(
-        "ML-DSA",
-        "signing",
-        "signature_internal|poly_challenge|make_hint",
-        "by design",
-        "candidates that are thrown away (Fiat-Shamir with aborts); challenge and hint, which are in the signature",
-    ),
-    Reading(
-        "HQC",
-        "",
-        "vect_set_random_fixed_weight",
-        "counter",
-        "GCC 12 counts the 64 turns of a loop down from the secret position, to the position less 64: always 64",
-    ),
-    Reading(
-        "Classic-McEliece",
-        "key generation",
-        "genpoly_gen|pk_gen|controlbits",
-        "by design",
-        "keys that are thrown away, which the source declares public; GCC 12 then takes the verdict, a zero, as the "
-        "zero at which other loops begin",
-    ),
-    Reading(
-        "Classic-McEliece",
-        "encapsulation",
-        "gen_e|encrypt",
-        "by design",
-        "random positions of errors that are thrown away, which the source declares public; how often differs from one "
-        "stream of random numbers to another, and the times with it",
-    ),
-    Reading(
-        "Falcon",
-        "key generation",
-        "",
-        "secret",
-        "tries polynomials until one is good, in time that depends on it: written so. Once per key, offline",
-    ),
-    Reading(
-        "Falcon",
-        "signing",
-        "sampler|sign_|comp_encode",
-        "by design",
-        "candidates of the Gaussian sampler that are thrown away, signatures that are too long, and the encoding of "
-        "the signature",
-    ),
-    Reading(
-        "Falcon",
-        "signing",
-        "trim_i8_decode|complete_private",
-        "public",
-        "whether the secret key is well formed, which it is",
-    ),
-    Reading(
-        "SPHINCS",
-        "signing",
-        "",
-        "public",
-        "the indices of the trees, which are in the signature: they come from a hash that is made with the secret seed",
-    ),
+READINGS = tuple(
+    Reading(**each) for each in json.loads((ROOT / "tools/constant_time_readings.json").read_text(encoding="utf-8"))
 )
 METHOD = f"""\
 **memcheck** runs each operation twice with its secrets marked as undefined memory (ctgrind's method), and reports each
