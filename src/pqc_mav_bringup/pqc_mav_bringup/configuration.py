@@ -56,7 +56,7 @@ def engine_of(process: Process) -> Mapping[str, Any]:
     given |= process.parameters
     given.pop("use_sim_time", None)  # ROS' own
     try:
-        engine = pqc_mav_tunnel.Engine(engine_config(given, lambda path: str(Path(path).expanduser())))
+        engine = pqc_mav_tunnel.Engine(engine_config(given))
     except (pqc_mav_tunnel.TunnelError, ValueError) as error:
         raise BringupError(str(error)) from None
     return dict(engine.config())
