@@ -104,10 +104,15 @@ void take(State& state, std::optional<Class> which, Make&& make) {
   if (state.now.secret_key.empty()) state.now = state.pool[0];
   std::ranges::copy(state.pool[0].ciphertext, state.now.ciphertext.begin());
   const auto any = 2 + random_number<std::uint32_t>() % (pool_size() - 2);  // drawn for either class
-  const auto& other = state.pool[!which ? 0 : *which == Class::fixed ? 1 : any].secret_key;
+  const std::size_t chosen = !which ? 0 : *which == Class::fixed ? 1 : any;
   for (const auto part : secret_parts(state)) {
     const auto offset = part.data() - state.now.secret_key.data();
-    std::copy_n(other.begin() + offset, part.size(), part.begin());
+    // All of them are read each time: what a class leaves in the caches says nothing about secrets.
+    std::ranges::fill(part, std::uint8_t{0});
+    for (std::size_t i = 0; i < state.pool.size(); ++i) {
+      const auto mask = static_cast<std::uint8_t>(0 - static_cast<unsigned>(i == chosen));
+      for (std::size_t k = 0; k < part.size(); ++k) part[k] |= state.pool[i].secret_key[offset + k] & mask;
+    }
   }
 }
 
