@@ -108,18 +108,27 @@ def short(function: str) -> str:
 
 
 def table(results: Iterable[Result]) -> list[str]:
-    """Of a group; operations of one algorithm with the same outcome are one row."""
-    rows: dict[tuple[str, str], list[str]] = {}
+    """Of a group; operations of one algorithm with the same reports are one row, their times in the same order."""
+    rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for each in results:
         if each.places is not None:
             algorithm, _, operation = each.name.partition(" ") if each.group == "liboqs" else (each.name, "", "")
-            said = cells(each).removeprefix(f"| {each.name} ")
-            rows.setdefault((algorithm, said), []).append(operation)
+            said = cells(each).removeprefix(f"| {each.name} ").removesuffix(f" {time_cell(each)} |")
+            rows.setdefault((algorithm, said), []).append((operation, time_cell(each)))
+    said_of = {
+        f"{algorithm} {'; '.join(name for name, _ in each)}".strip(): f"{said} {times([took for _, took in each])} |"
+        for (algorithm, said), each in rows.items()
+    }
     return [
         "| operation | distinct reports of memcheck, by function | a branch or address | t (times) |",
         "|---|---|---|---|",
-        *(f"| {' '.join((algorithm, '; '.join(names))).strip()} {said}" for (algorithm, said), names in rows.items()),
+        *(f"| {name} {said}" for name, said in said_of.items()),
     ]
+
+
+def times(those: list[str]) -> str:
+    """Several cells in one."""
+    return "; ".join(each or "-" for each in those) if any(those) else ""
 
 
 def said_by(*command: str) -> str:
