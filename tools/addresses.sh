@@ -17,8 +17,7 @@ Written by `make addresses`. Simulated: an attacker without a key around the eng
 he passes on nothing, all, all but commands, half of them, one datagram of each attempt, or holds back. Nothing is
 dropped on the drone's own path. The promises: 99 % of the commands of a run, up within 2 RTT + 1 s of a restart, and
 three times at most to an address at which nobody answers. Forged copies of *all* packets delay the discovery of a move:
-eight of a slot's packets get a turn, whosever, so that among 20 forged ones the drone's own is one of 21. More turns
-would be more challenges. That row promises the last two.
+eight of a slot's packets get a turn, whosever, so that among 20 forged ones the drone's own is one of 21. That row promises the last two.
 
 TEXT
   cat "$table"
