@@ -12,6 +12,7 @@
 #include "console/local_socket.hpp"
 #include "console/steered_engine.hpp"
 #include "console/wanted_file.hpp"
+#include "picture/counters.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -21,17 +22,42 @@ namespace {
 constexpr const char* kPaused = "The tunnel is paused; 'resume' opens it.";
 constexpr const char* kNothing = "There is no configuration yet.";
 
-/// The links of a tunnel that is closed.
-std::vector<LinkStatus> closed_links(const EngineConfig& config) {
-  std::vector<LinkStatus> out;
-  const auto add = [&](const std::string& id) {
-    out.emplace_back().drone_id = id;
-    out.back().drone_side = config.role == Role::drone;
-    out.back().last_error = kPaused;
-  };
-  if (config.role == Role::drone) add(config.drone_id);
-  for (const auto& drone : config.drones) add(drone.id);
+std::vector<std::string> drones_of(const EngineConfig& config) {
+  if (config.role == Role::drone) return {config.drone_id};
+  std::vector<std::string> out;
+  for (const auto& drone : config.drones) out.push_back(drone.id);
   return out;
+}
+
+/// The links of a closed tunnel have all figures that those of an open one have.
+template <typename Of>
+std::vector<Of> closed_links(const EngineConfig& config) {
+  std::vector<Of> out;
+  for (const auto& id : drones_of(config)) {
+    auto& link = out.emplace_back();
+    link.drone_id = id;
+    if constexpr (std::is_same_v<Of, LinkStatus>) {
+      link.drone_side = config.role == Role::drone;
+      link.last_error = kPaused;
+    } else if constexpr (std::is_same_v<Of, LinkStats>) {
+      add_named(link.counters, link_counters(), LinkCounters());
+      link.rates.emplace();
+    }
+  }
+  return out;
+}
+
+NamedCounters closed_totals(const EngineConfig& config) {
+  NamedCounters out;
+  add_named(out, process_counters(), ProcessCounters());
+  if (config.role == Role::gcs) add_named(out, server_counters(), ServerCounters());
+  return out;
+}
+
+ServerView closed_server(const EngineConfig& config) {
+  auto drones = drones_of(config);
+  std::vector<std::uint64_t> opened(drones.size());
+  return {closed_totals(config), {}, std::move(drones), std::move(opened)};
 }
 
 }  // namespace
@@ -144,13 +170,10 @@ class Host::Impl final : public Steered {
   EnginePorts ports() const override {
     if (const auto engine = active()) return engine->ports();
     EnginePorts out;
-    for (const auto& link : links_of_closed()) out.plain.emplace_back(link.drone_id, 0);
+    for (auto& id : of_closed(drones_of)) out.plain.emplace_back(std::move(id), 0);
     return out;
   }
-  std::vector<LinkStatus> status() const override {
-    const auto engine = active();
-    return engine ? engine->status() : links_of_closed();
-  }
+  std::vector<LinkStatus> status() const override { return of_active(&Engine::status, closed_links<LinkStatus>); }
   std::uint64_t heartbeat() const {
     const auto engine = active();
     return engine ? engine->heartbeat() : now_ns();
@@ -161,11 +184,16 @@ class Host::Impl final : public Steered {
   }
 
  private:
-  std::vector<LinkStats> stats() const override { return of_active(&Engine::stats); }
-  std::vector<LinkQualityView> links() const override { return of_active(&Engine::links); }
-  NamedCounters totals() const override { return of_active(&Engine::totals); }
-  ServerView server() const override { return of_active(&Engine::server); }
-  std::vector<std::string> dangers() const override { return of_active(&Engine::dangers); }
+  std::vector<LinkStats> stats() const override { return of_active(&Engine::stats, closed_links<LinkStats>); }
+  std::vector<LinkQualityView> links() const override {
+    return of_active(&Engine::links, closed_links<LinkQualityView>);
+  }
+  NamedCounters totals() const override { return of_active(&Engine::totals, closed_totals); }
+  ServerView server() const override { return of_active(&Engine::server, closed_server); }
+  std::vector<std::string> dangers() const override {
+    const auto engine = active();
+    return engine ? engine->dangers() : std::vector<std::string>{};
+  }
   void set_dangers(std::vector<std::string> lines) override {
     if (const auto engine = active()) engine->set_dangers(std::move(lines));
   }
@@ -203,13 +231,14 @@ class Host::Impl final : public Steered {
     return engine_;
   }
   template <typename Value>
-  Value of_active(Value (Engine::*get)() const) const {
+  Value of_active(Value (Engine::*get)() const, Value (*closed)(const EngineConfig&)) const {
     const auto engine = active();
-    return engine ? (engine.get()->*get)() : Value{};
+    return engine ? (engine.get()->*get)() : of_closed(closed);
   }
-  std::vector<LinkStatus> links_of_closed() const {
+  template <typename Value>
+  Value of_closed(Value (*get)(const EngineConfig&)) const {
     const std::lock_guard lock(mutex_);
-    return config_ ? closed_links(*config_) : std::vector<LinkStatus>{};
+    return config_ ? get(*config_) : Value{};
   }
   std::unique_lock<std::mutex> begin_change() { return still_here(std::unique_lock(change_mutex_)); }
   /// The door's thread waits for no change that takes its time.

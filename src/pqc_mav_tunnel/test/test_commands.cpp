@@ -56,6 +56,35 @@ TEST_F(CommandsTest, StatusIsWholeAndForOneDrone) {
   EXPECT_EQ(one["result"]["tunnels"][0]["drone_id"], "uav2");
 }
 
+TEST_F(CommandsTest, VersionOneIsAsEver) {
+  const std::pair<const char*, const char*> golden[] = {
+      {R"({"v": 1, "id": 7, "command": "drones"})",
+       R"({"v":1,"id":7,"ok":true,"result":{"drones":[{"drone_id":"uav1","plain_port":14550},{"drone_id":"uav2",)"
+       R"("plain_port":14551}],"files":["/etc/gcs.yaml"]}})"},
+      {R"({"v": 1, "id": "x", "command": "rekey", "drone": "uav1", "kind": "ratchet"})",
+       R"({"v":1,"id":"x","ok":true,"result":{"drone_id":"uav1","suite":"","epoch":7,"rekey_ms":2.5,"pin_for_s":0.0,)"
+       R"("message":"Rekeyed."}})"},
+      {R"({"v": 1, "command": "reload"})",
+       R"({"v":1,"id":null,"ok":true,"result":{"renewed":["uav1"],"removed":[],"signing":["ML-DSA-65"],)"
+       R"("configuration":true,"drones":{"added":[],"removed":["uav3"],"changed":[],"restart":["gso"],"kept":["uav4"]}}})"},
+      {R"({"v": 1, "command": "log_level"})", R"({"v":1,"id":null,"ok":true,"result":{"level":"info"}})"},
+      {R"({"v": 1, "command": "handshakes"})", R"({"v":1,"id":null,"ok":true,"result":{"handshakes":[]}})"},
+      {R"({"v": 1, "command": "subscribe", "events": []})", R"({"v":1,"id":null,"ok":true,"result":{}})"},
+      {R"({"v": 1, "command": "rekey"})",
+       R"({"v":1,"id":null,"ok":false,"error":{"code":"which_drone","text":"This gcs serves 2 drones; name one with )"
+       R"('drone'."}})"},
+      {R"({"v": 2})",
+       R"({"v":1,"id":null,"ok":false,"error":{"code":"version","text":"This engine speaks version 1 of the control )"
+       R"(socket: begin with \"v\": 1."}})"},
+  };
+  for (const auto& [line, told] : golden) {
+    const auto answer = commands.answer(line, kMe);
+    EXPECT_EQ(answer.work ? answer.work() : answer.line, std::string(told) + '\n') << line;
+  }
+  EXPECT_EQ(event_line(Event{1, "uav1", LogEvent{}}).find("number"), std::string::npos);
+  EXPECT_EQ(lost_line(3), "{\"v\":1,\"event\":\"lost\",\"count\":3}\n");
+}
+
 TEST_F(CommandsTest, DangersComeFromTheEnginesUserAndFromRootAlone) {
   const auto line = R"({"v": 1, "command": "dangers", "lines": ["mavros listens", "two\nlines\u001b[2J"]})";
   const auto tell = [&](uid_t uid) { return Json::parse(commands.answer(line, {42, uid, 1001}).line); };

@@ -19,6 +19,15 @@ class ConsoleServerTest : public testing::Test {
     server.emplace(LocalSocket(config), commands, log, limits);
   }
   LocalClient client() { return LocalClient(folder / "own.sock"); }
+  /// For root: the kernel tells the door who connects.
+  LocalClient client_of(uid_t uid) {
+    std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
+    std::filesystem::permissions(folder / "own.sock", std::filesystem::perms{0666});
+    EXPECT_EQ(::seteuid(uid), 0);
+    auto out = client();
+    EXPECT_EQ(::seteuid(0), 0);
+    return out;
+  }
   static Json answer(LocalClient& from) {
     const auto line = from.line();
     return line ? Json::parse(*line) : Json();
@@ -222,6 +231,45 @@ TEST_F(ConsoleServerTest, CountersAreAnsweredToWhoAskedTooMuch) {
     ASSERT_EQ(answer(other)["ok"], true);
   }
   EXPECT_FALSE(one.line(50)) << "its user has no time left";
+}
+
+TEST_F(ConsoleServerTest, OneUserTakesNothingFromAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  engine.hold(true);
+  serve({.clients = 4, .clients_in_all = 6, .works = 2, .works_in_all = 2});
+  const std::string rekey = "{\"v\": 1, \"command\": \"rekey\", \"drone\": \"uav1\"}\n";
+  const std::string follow = "{\"v\": 1, \"command\": \"subscribe\"}\n";
+  // Two users take all that they can: workers and places.
+  std::vector<LocalClient> crowd;
+  for (const uid_t uid : {4711, 4712})
+    for (int i = 0; i < 5; ++i) {
+      crowd.push_back(client_of(uid));
+      (void)!::send(crowd.back().fd().get(), rekey.data(), rekey.size(), MSG_NOSIGNAL);
+      (void)!::send(crowd.back().fd().get(), follow.data(), follow.size(), MSG_NOSIGNAL);
+    }
+  ASSERT_TRUE(eventually([&] { return engine.rekeys_asked() == 3; })) << "two, and one of who had none";
+  auto own = client_of(0);
+  own.say(follow);
+  EXPECT_EQ(answer(own)["ok"], true) << "a place";
+  auto own_work = client_of(0);
+  own_work.say(rekey);
+  EXPECT_TRUE(eventually([&] { return engine.rekeys_asked() == 4; })) << "a worker";
+  engine.hold(false);
+  EXPECT_EQ(answer(own_work)["result"]["epoch"], 7);
+}
+
+TEST_F(ConsoleServerTest, OneUserTakesNoTimeFromAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  serve({.share = 0, .burst_ns = 1});
+  auto greedy = client_of(4711), own = client_of(0);
+  greedy.say("{\"v\": 1, \"id\": 1, \"command\": \"status\"}\n{\"v\": 1, \"id\": 2, \"command\": \"status\"}\n");
+  EXPECT_EQ(answer(greedy)["id"], 1);
+  EXPECT_FALSE(greedy.line(50));
+  greedy = client_of(4711);
+  greedy.say("{\"v\": 1, \"command\": \"status\"}\n");
+  own.say("{\"v\": 1, \"command\": \"status\"}\n");
+  EXPECT_EQ(answer(own)["ok"], true);
+  EXPECT_FALSE(greedy.line(50)) << "who comes again has no more than before";
 }
 
 TEST_F(ConsoleServerTest, WhoAsksWithoutAPauseWaitsForItsShare) {
