@@ -18,7 +18,7 @@ from stations import StationsError
 
 from autopilots.flight import flight
 from autopilots.ground import LateError
-from autopilots.scenes import SCENES, Scene
+from autopilots.scenes import MISSING, SCENES, Scene
 from autopilots.vehicles import MODELS, MissingError
 from pqc_mav_common.child import ProgramError
 
@@ -133,35 +133,40 @@ def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
 
 def page(rows: list[Row]) -> str:
     """The results page."""
-    text = (
-        "# Real autopilots\n\nWritten by `make autopilots ARGS=--record`: ArduPilot's and PX4's own programs in their "
-    )
-    text += "own simulators, without a board, fly in the laboratory's network with the tunnel and without. "
-    text += "Mean with its 95 % interval of the runs that came to their end.\n"
-    for scene in SCENES.values():
-        mine = [row for row in rows if row["scene"] == scene.name]
-        text += f"\n## {scene.title}\n\n"
+    text = "# Real autopilots\n\nWritten by `make autopilots ARGS=--record`: the autopilots' own programs in their own "
+    text += "simulators, without a board, in the laboratory's network. Good runs of all; each figure's mean with its "
+    text += "95 % interval.\n\n"
+    pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
+    lines, sentences = [], []
+    for scene, model in pairs:
+        mine = {row["way"]: row for row in rows if (row["scene"], row["autopilot"]) == (scene.name, model.name)}
         if not mine:
-            text += "Not flown.\n"
             continue
-        head = ("autopilot", "way", "runs", "good", *scene.columns.values(), "load")
-        text += tables.markdown(head, [_line(scene, row) for row in mine])
-        for row in mine:
-            for sentence in sorted(set(failures(row))):
-                text += f"\n{MODELS[row['autopilot']].title}, {row['way']}: {sentence}.\n"
+        loads = [one["load"] for row in mine.values() for one in row["runs"]]
+        cells = [_cell(scene, mine[way]) if way in mine else "-" for way in _WAYS.values()]
+        figures = "; ".join(scene.columns.values())
+        lines.append((scene.title, figures, model.title, *cells, f"{min(loads):.0f} to {max(loads):.0f}"))
+        name = f"{scene.title}, {model.title}"
+        sentences += [f"{name}, {row['way']}: {why}." for row in mine.values() for why in sorted(set(failures(row)))]
+    text += tables.markdown(("scene", "figures", "autopilot", *_WAYS.values(), "load"), lines)
+    text += "".join(f"\n{each}\n" for each in sentences)
+    flown = {(row["scene"], row["autopilot"]) for row in rows}
+    for model in MODELS.values():
+        missing = [scene.name for scene in SCENES.values() if (scene.name, model.name) not in flown]
+        if missing and model.variable:
+            text += f"\nNot flown with {model.title}: "
+            text += "anything.\n" if len(missing) == len(SCENES) else f"{', '.join(missing)}.\n"
+    text += f"\nNot written yet, so not flown: {', '.join(MISSING)}.\n"
     machines = sorted({row["machine"].partition(", load")[0] for row in rows})
     return text + "".join(f"\n*{each}*\n" for each in machines)
 
 
-def _line(scene: Scene, row: Row) -> tuple[object, ...]:
+def _cell(scene: Scene, row: Row) -> str:
     runs = row["runs"]
-    cells = []
+    cells = [f"{len(runs) - len(failures(row))} of {len(runs)}"]
     for name in scene.columns:
         values = [float(one[name]) for one in runs if name in one]
         whole = all(value == int(value) for value in values)
         same = len(set(values)) == 1
         cells.append("-" if not values else f"{values[0]:g}" if whole and same else tables.interval(values, 2))
-    loads = [one["load"] for one in runs]
-    good = len(runs) - len(failures(row))
-    span = f"{min(loads):.0f} to {max(loads):.0f}"
-    return (MODELS[row["autopilot"]].title, row["way"], len(runs), good, *cells, span)
+    return "; ".join(cells)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import struct
 import time
 from collections.abc import Callable
@@ -59,7 +60,7 @@ def flown(flight: Flight) -> Figures:
     return {**figures, "rekeys": done} if flight.pair is not None else figures
 
 
-def killed(end: str) -> Callable[[Flight], Figures]:
+def killed(end: str, *, kills: int = KILLS, away_s: float = Respawn().delay_s) -> Callable[[Flight], Figures]:
     """kill -9 of one end while the vehicle hovers; it comes back when the supervisor would start it again."""
 
     def fly(flight: Flight) -> Figures:
@@ -68,20 +69,21 @@ def killed(end: str) -> Callable[[Flight], Figures]:
         pilot = Pilot(ground)
         pilot.take_off()
         mode, trips, silences = pilot.mode, 0, []
-        for _ in range(KILLS):
-            ground.listen(_BETWEEN_S)
-            before = len(ground.beats_s)
+        for _ in range(kills):
+            # Anywhere between two heartbeats.
+            ground.listen(_BETWEEN_S + random.random())
+            ground.longest_s = 0.0
             flight.daemons[end].end()
-            ground.listen(Respawn().delay_s)
+            ground.listen(away_s)
             flight.daemons[end].start()
             started_s = time.monotonic()
             ground.wait(lambda since=started_s: ground.beats_s[-1] > since, _BACK_S, "a heartbeat after the kill")
+            silences.append(ground.longest_s)
             ground.listen(2.0)
-            silences += [later - sooner for sooner, later in itertools.pairwise(ground.beats_s[before - 1 :])]
             if pilot.mode != mode:
                 trips += 1
                 pilot.set_mode(pilot.modes.of(mode))
-        return {"kills": KILLS, "trips": trips, "silence_s": max(silences)}
+        return {"kills": kills, "trips": trips, "silence_s": max(silences)}
 
     return fly
 

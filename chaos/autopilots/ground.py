@@ -46,6 +46,8 @@ class Ground:
         self.newest: dict[str, Any] = {}
         self.texts: deque[str] = deque(maxlen=50)  # what the autopilot said in words
         self.beats_s: list[float] = []  # when its heartbeats came
+        self.came_s = time.monotonic()  # when its newest message came
+        self.longest_s = 0.0  # its longest silence; may be set back
 
     @property
     def total(self) -> int:
@@ -84,13 +86,15 @@ class Ground:
         if self._next is not None:
             self.lost += (sequence - self._next) % 256
         self._next = (sequence + 1) % 256
+        now = time.monotonic()
+        self.longest_s, self.came_s = max(self.longest_s, now - self.came_s), now
         self.system = message.get_srcSystem()
         self.received[kind] += 1
         self.newest[kind] = message
         if kind == "STATUSTEXT":
             self.texts.append(message.text)
         elif kind == "HEARTBEAT":
-            self.beats_s.append(time.monotonic())
+            self.beats_s.append(now)
         return True
 
     def wait(self, until: Callable[[], object], limit_s: float, what: str) -> float:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from traffic import application_socket
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.window import Window
+from pqc_mav_sim.habits import HABITS
 
 needs_root = pytest.mark.skipif(bool(air.need_root()), reason=air.need_root() or "-")
+ROOT = Path(__file__).resolve().parents[2]
 Row = dict[str, Any]
 
 
@@ -140,9 +143,10 @@ def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_no
     whole = autopilots.merged(old, [row("parameters", 2.0, failed="it fell down")])
     assert [each["runs"][0]["seconds"] for each in whole] == [2.0, 9.0]
     text = autopilots.page(whole)
-    assert "| PX4 SIH | direct | 2 | 0 | 2 | 3 | 0 | 1 to 1 |" in text
-    assert "PX4 SIH, direct: it fell down.\n" in text
-    assert f"## {SCENES['mission'].title}\n\nNot flown.\n" in text
+    title = SCENES["parameters"].title
+    assert f"| {title} | seconds; parameters; missing at first | PX4 SIH | - | 0 of 2; 2; 3; 0 | 1 to 1 |" in text
+    assert f"{title}, PX4 SIH, direct: it fell down.\n" in text
+    assert "Not flown with ArduCopter: anything.\n" in text and "Not flown with PX4 SIH: mission, " in text
 
 
 def test_rates_are_the_mean_of_the_runs_without_the_tunnel() -> None:
@@ -153,6 +157,18 @@ def test_rates_are_the_mean_of_the_runs_without_the_tunnel() -> None:
         {**row, "way": "tunnel", "runs": [{"alone/HEARTBEAT": 9.0}]},
     ]
     assert autopilots.rates_of(rows) == {"px4": {"alone": {"HEARTBEAT": 1.5}}}
+
+
+@pytest.mark.parametrize("name", ["ardupilot", "px4"])
+def test_the_simulated_habits_are_those_that_were_recorded(name: str) -> None:
+    recording = json.loads((ROOT / "bench/results/autopilots-rates.json").read_text(encoding="utf-8"))
+    if name not in recording:
+        pytest.skip(f"{MODELS[name].title} has not been recorded")
+    alone, habits = recording[name]["alone"], HABITS[name]
+    # Others come now and then: home, words, clocks.
+    assert habits.on_request == ({kind for kind, hz in alone.items() if hz >= 0.5} == {"HEARTBEAT"})
+    for number, hz in habits.unasked_hz.items():
+        assert alone[mavlink.mavlink_map[number].msgname] == pytest.approx(hz, abs=0.1)
 
 
 def fly(scene: str, model: str, tunnel: bool) -> Row:
