@@ -89,6 +89,21 @@ def test_schema(role: str) -> None:
     assert ("drones" in names) == (role == "gcs")
 
 
+def test_what_names_the_ends_and_protects_the_link_is_for_the_start_alone() -> None:
+    fixed = {
+        entry["key"]
+        for entry in [*tunnel.config_schema("drone"), *tunnel.config_schema("gcs"), *tunnel.per_drone_schema()]
+        if entry["fixed"]
+    }
+    assert fixed == {
+        *("role", "drones", "drone_id", "gcs_id", "keys", "state_dir"),
+        *("control_socket", "control_socket_group", "control_socket_mode"),
+        *("allow_pure", "allowed_suites", "hybrid", "require_signature", "sign"),
+        *("plain", "plain_allow_remote", "plain_bind", "plain_endpoints", "plain_peer", "plain_tap"),
+        "plain_tap_requests",
+    }
+
+
 def test_schema_of_nobody() -> None:
     with pytest.raises(tunnel.TunnelError):
         tunnel.config_schema("pilot")
