@@ -230,12 +230,15 @@ def beside(seconds: float, hosts: Sequence[str] = MANY) -> contact.Contact:
         begin = time.monotonic()
         outcome = scene.drone.begin_rekey("")
         sent = 0
+        came: set[bytes] = set()
+        scene.autopilot.settimeout(COMMAND_S)
         while time.monotonic() < begin + seconds:
             scene.ground.sendto(sent.to_bytes(4, "big"), gcs_plain)
             sent += 1
             time.sleep(COMMAND_S)
+            with suppress(TimeoutError):  # a socket that nobody reads has room for 256
+                came.add(scene.autopilot.recv(64))
         done = outcome(_GIVE_UP_S)
-        came: set[bytes] = set()
         scene.autopilot.settimeout(1.0)
         with suppress(TimeoutError):
             while len(came) < sent:
