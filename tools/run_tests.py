@@ -5,7 +5,7 @@
     tools/run python tools/run_tests.py [PACKAGE...]
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`), the fault laboratory's (`chaos`)
-and those of the benchmarks (`bench`) run. Most Python tests wait for something, so three packages run at a time, each
+and those of the benchmarks (`bench`) run. Most Python tests wait for something, so four packages run at a time, each
 in a ROS domain of its own; what a package says comes when it is done. A test that failed beside others is tried once
 more when nothing else runs: a machine that many share starves tests over real sockets and clocks now and then. If it
 passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no second look.
@@ -41,18 +41,18 @@ GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Pas
 BAD_CTEST_LINE = re.compile(r"\s*(?:\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\*\*\*(?!Skipped|Not Run)")
 
 
-# The packages of a row go one after the other. Tests that start systems of several programs are in the first two; all
-# others make up a third one, which computes, and gives way to them.
-ROWS = (
-    ("pqc_mav_cli", "pqc_mav_policy", "pqc_mav_recorder", "pqc_mav_sensing", "pqc_mav_tunnel"),
-    (
-        *("pqc_mav_bringup", "pqc_mav_detect", "pqc_mav_proxy", "pqc_mav_proxy_cpp", "pqc_mav_dashboard"),
-        *("pqc_mav_sim", "chaos", "bench"),
-    ),
+# Most tests wait: so many packages run at a time. What takes longest begins, so that none of that is left at the end.
+AT_A_TIME = 4
+LONGEST = (
+    *("pqc_mav_cli", "pqc_mav_bench", "chaos", "pqc_mav_wirespec", "pqc_mav_dashboard", "pqc_mav_sim"),
+    *("pqc_mav_policy", "bench", "pqc_mav_proxy", "pqc_mav_proxy_cpp", "pqc_mav_sensing", "pqc_mav_detect"),
+    *("tools", "pqc_mav_bringup"),
 )
+# They compute, and give way to those that start systems of several programs.
+COMPUTING = ("pqc_mav_bench", "pqc_mav_wirespec", "tools", "pqc_mav_policy_lab", "pqc_mav_common", "pqc_mav_interfaces")
 EMULATED = {"test_core_suites"}  # C++ tests that only 'make cross' builds
-GIVES_WAY = 5  # nice value of the third row
-SECOND_LOOK_MAX = 5  # so many failures in all rows may be the machine's
+GIVES_WAY = 5  # their nice value
+SECOND_LOOK_MAX = 5  # so many failures of all may be the machine's
 _SPEAKING = threading.Lock()
 
 
@@ -227,18 +227,17 @@ def run_pytest(name: str, folder: Path, nice: int, only_failed: bool = False) ->
 
 
 def run_pytests(folders: list[Path]) -> list[Outcome]:
-    """Run them in rows beside each other."""
+    """Run them beside each other."""
 
-    def row(of: list[Path], nice: int) -> list[Outcome]:
-        return [run_pytest(folder.name, folder / "test", nice) for folder in of]
+    def run_one(folder: Path) -> Outcome:
+        return run_pytest(folder.name, folder / "test", GIVES_WAY if folder.name in COMPUTING else 0)
 
-    systems = [[folder for folder in folders if folder.name in names] for names in ROWS]
-    others = [folder for folder in folders if not any(folder in each for each in systems)]
-    with ThreadPoolExecutor(len(ROWS) + 1) as pool:
-        rows = [*(pool.submit(row, each, 0) for each in systems), pool.submit(row, others, GIVES_WAY)]
-        outcomes = [outcome for each in rows for outcome in each.result()]
-    order = [f"pytest {folder.name}" for folder in folders]
-    return sorted(outcomes, key=lambda outcome: order.index(outcome.name))
+    def turn(folder: Path) -> int:
+        return LONGEST.index(folder.name) if folder.name in LONGEST else len(LONGEST)
+
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        runs = {folder: pool.submit(run_one, folder) for folder in sorted(folders, key=turn)}
+        return [runs[folder].result() for folder in folders]
 
 
 def second_look(outcomes: list[Outcome], folders: list[Path]) -> list[Outcome]:

@@ -193,7 +193,6 @@ def looked_at(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     (tmp_path / "pack" / "test" / "test_it.py").write_text(source)
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     monkeypatch.setattr(tool, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(tool, "ROWS", ())
     folders = [tmp_path / "pack"]
     (outcome,) = tool.second_look(tool.run_pytests(folders), folders)
     return outcome
