@@ -11,6 +11,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 
 from pqc_mav_bringup.printer import discard
@@ -30,7 +31,16 @@ def interrupts_end() -> None:
 
 def interrupts_raise() -> None:
     """From now on Ctrl-C is a KeyboardInterrupt, so that what was begun is undone."""
+    sys.unraisablehook = _interrupts_come_again
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupts_come_again(lost: sys.UnraisableHookArgs) -> None:
+    """A Ctrl-C that falls into a callback of the interpreter, which prints and forgets it, comes again after it."""
+    if lost.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def fill_standard_streams() -> None:

@@ -64,6 +64,24 @@ def test_interrupted_at_any_moment_it_says_nothing(arguments: tuple[str, ...], t
         assert running.returncode in (-signal.SIGINT, INTERRUPTED, 0, 1, 2), (step, said)
 
 
+def test_an_interrupt_within_a_callback_of_the_interpreter_comes_again_without_a_word() -> None:
+    """As in the middle of an import, whose locks are forgotten by such a callback."""
+    program = (
+        "import time, weakref\n"
+        "from pqc_mav_cli.ending import ended, interrupts_raise\n"
+        "def interrupted(_):\n    raise KeyboardInterrupt\n"
+        "class Thing: pass\n"
+        "def command():\n"
+        "    interrupts_raise()\n    thing = Thing()\n    watched = weakref.ref(thing, interrupted)\n"
+        "    del thing\n    time.sleep(10)\n    return 0\n"
+        "raise SystemExit(ended(command))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "")
+
+
 def test_an_interrupt_is_that_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     def command() -> int:
         raise KeyboardInterrupt
