@@ -103,7 +103,9 @@ def category(name: str, letter: str, about: str, of: Iterable[MetricField]) -> t
     """The model `name` of some fields."""
     members: dict[str, Any] = {"__annotations__": {}, "__module__": __name__, "__doc__": f"{letter}: {about}"}
     for each in of:
-        extra = {"unit": each.unit, "side": each.side.value, **({"zero": each.zero} if each.zero else {})}
+        extra: dict[str, Any] = {"unit": each.unit, "side": each.side.value}
+        if each.zero:
+            extra["zero"] = each.zero
         members["__annotations__"][each.name] = _TYPES[each.kind] | None
         members[each.name] = Field(default=None, description=each.meaning, json_schema_extra=extra)
     metaclass: Any = type(Category)

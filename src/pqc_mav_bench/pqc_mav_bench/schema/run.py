@@ -123,7 +123,7 @@ def _made() -> dict[str, type[Category]]:
 if TYPE_CHECKING:
 
     class _Figures(BaseModel):
-        schema_version: str
+        schema_version: str = SCHEMA_VERSION
 
         def __getattr__(self, name: str) -> Category: ...
 
