@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$ROOT"
 
-build=build-coverage
+build="build-coverage"
 logged "configure-$build" "" tools/run cmake -S src/pqc_mav_tunnel -B "$build" -DCMAKE_BUILD_TYPE=Debug \
   -DPQCMAV_COVERAGE=ON -DPQCMAV_PYTHON=OFF -DPQCMAV_MICRO_BENCHMARKS=OFF -DBUILD_TESTING=ON -DCMAKE_UNITY_BUILD=ON \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON

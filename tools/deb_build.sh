@@ -38,7 +38,7 @@ cp -L "$liboqs/lib/liboqs.so" "$build/$soname"
 # for a machine or a version of Python. Debian 12 has an older typer, which cannot read the command's options.
 wanted=" annotated-doc markdown-it-py mdurl prometheus-client pygments rich shellingham typer typing-extensions "
 dashboard=" anyio click h11 idna segno starlette uvicorn websockets "
-python=build-deb/python
+python="build-deb/python"
 rm -rf "$python"
 mkdir -p "$python"
 awk -v command="$wanted" -v dashboard="$dashboard" '
@@ -49,4 +49,4 @@ _ROS_WHEELS_BOOTSTRAP_COMPLETE=1 logged deb-python "Python packages come from Py
   --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --no-compile --only-binary=:all: \
   --platform any --implementation py --abi none --python-version 3.11 --target "$python" -r build-deb/python.txt
 # Of what pip notes about its own work, the list of files has hashes of programs with the path of .venv.
-rm -rf "$python/bin" "$python"/*.dist-info/{RECORD,INSTALLER,REQUESTED}
+rm -rf "${python:?}/bin" "$python"/*.dist-info/{RECORD,INSTALLER,REQUESTED}
