@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages of pqcmav-tunneld and of the command pqcmav in build-deb: for this machine and, on x86-64, for 64-bit
 # ARM by cross compilation. Each is then installed from a signed repository, run, upgraded, removed and purged in a fresh
-# Debian, and everything is made once more in another folder, with the same bytes. With SIGN_KEY=KEY they are also put into build-deb/repository, signed by that key of gpg's; with
-# ALSO_ON="SUITE..." they are tried in other releases too.
+# Debian, and everything is made once more in another folder, with the same bytes. With SIGN_KEY=KEY they are also put
+# into build-deb/repository, signed by that key of gpg's; with ALSO_ON="SUITE..." they are tried in other releases too.
 #   deb.sh [ARCHITECTURE...]            after setup.sh
 #   deb.sh --no-test [ARCHITECTURE...]  only makes the packages
 # shellcheck source=lib.sh

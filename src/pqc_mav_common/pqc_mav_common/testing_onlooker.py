@@ -82,6 +82,16 @@ class Onlooker:
         self.node.create_subscription(kind, topic, seen.append, profile)
         return seen
 
+    def newest(self, kind: Any, topic: str, profile: Any) -> list[Any]:
+        """What a subscriber that comes now gets first. It leaves again: hundreds that stay would slow everybody."""
+        seen: list[Any] = []
+        subscription = self.node.create_subscription(kind, topic, seen.append, profile)
+        try:
+            until(lambda: seen, f"a message of {topic}")
+            return list(seen)
+        finally:
+            self.node.destroy_subscription(subscription)
+
     def ask(self, kind: Any, service: str, request: Any | None = None) -> Any:
         """A pending answer of a service."""
         key = (kind, service)

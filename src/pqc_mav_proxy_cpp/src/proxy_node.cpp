@@ -250,10 +250,10 @@ void ProxyNode::make_room(const Json& statuses) {
   if (role_ != "gcs") return;
   Names drones;
   for (const auto& each : statuses) drones.push_back(each["drone_id"].get<std::string>());
+  const std::lock_guard lock(mutex_);
   auto gone = served_;
   std::erase_if(gone, [&](const auto& each) { return std::ranges::find(drones, each) != drones.end(); });
   if (gone.empty() && served_.size() == drones.size()) return;
-  const std::lock_guard lock(mutex_);
   const auto* const farewell = "REMOVED: this ground station does not serve the drone any more.";
   for (const auto& drone : gone)
     status_->publish(

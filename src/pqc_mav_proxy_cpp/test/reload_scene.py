@@ -101,8 +101,7 @@ def scene(start: Callable[[Sequence[str]], Running], keys: Path, folder: Path, n
 
 def latched(onlooker: Onlooker, node: str) -> dict[str, TunnelStatus]:
     """What a late subscriber gets of `~/status`: the newest of each drone."""
-    seen = onlooker.collect(TunnelStatus, f"{node}/status", qos.latched(16))
-    until(lambda: seen, "a latched status")
+    seen = onlooker.newest(TunnelStatus, f"{node}/status", qos.latched(16))
     return {each.drone_id: each for each in seen}
 
 
