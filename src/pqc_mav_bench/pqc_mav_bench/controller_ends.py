@@ -150,7 +150,6 @@ class RosDrone:
 
     def close(self) -> None:
         """Ends traffic and load."""
-        self._rekey.close()
         self._recorder.close()
         self._load.close()
 

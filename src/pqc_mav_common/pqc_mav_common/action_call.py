@@ -54,7 +54,10 @@ class PendingCall:
 
 
 class ActionCall:
-    """A client of one action."""
+    """A client of one action.
+
+    It lasts as long as its node: an executor of rclpy that finds a client withdrawn while it looks at it ends.
+    """
 
     def __init__(self, node: Any, kind: Any, name: str, callback_group: Any = None) -> None:
         from pqc_mav_common.action_client import PatientActionClient
@@ -76,7 +79,3 @@ class ActionCall:
         heard = None if on_feedback is None else lambda message: on_feedback(message.feedback)
         self._client.send_goal_async(goal, feedback_callback=heard).add_done_callback(pending._accepted)
         return pending
-
-    def close(self) -> None:
-        """Withdraw the client."""
-        self._client.destroy()

@@ -66,8 +66,6 @@ class Onlooker:
     def __exit__(self, *exc: object) -> None:
         self._executor.shutdown()
         self._thread.join()
-        for call in self._actions.values():
-            call.close()
         self.node.destroy_node()
         self._context.try_shutdown()
 

@@ -43,7 +43,6 @@ class Served:
     def close(self) -> None:
         self._executor.shutdown()
         self._thread.join()
-        self.call.close()
         self._server.destroy()
         self.node.destroy_node()
 
@@ -74,7 +73,6 @@ def test_a_refused_goal_is_a_failure(served: Served) -> None:
 def test_nobody_serves_it(served: Served) -> None:
     call = ActionCall(served.node, Rekey, "nothing_here")
     assert not call.ready() and not call.wait_ready(0.1)
-    call.close()
 
 
 def test_before_the_end_there_is_neither() -> None:

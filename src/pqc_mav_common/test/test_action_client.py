@@ -86,6 +86,5 @@ def test_an_executor_may_look_at_a_client_that_is_being_made(node: Node, monkeyp
         looks.append(waitable.get_num_entities())
 
     monkeypatch.setattr(node, "add_waitable", add_and_look)
-    client = PatientActionClient(node, Rekey, "another")
+    PatientActionClient(node, Rekey, "another")
     assert len(looks) == 1
-    client.destroy()
