@@ -24,6 +24,7 @@ readonly OPTIONS=(
   -DOQS_BUILD_ONLY_LIB=ON
   -DOQS_DIST_BUILD=ON      # picks the fastest code for the processor at run time
   -DOQS_ENABLE_KEM_HQC=ON  # off by default in this version
+  -DCMAKE_SKIP_RPATH=ON    # of the folder that it was built in, the installation would leave the room
 )
 # As the engine's cmake/hardening.cmake; what this compiler does not know is left out.
 readonly HARDENING=(
