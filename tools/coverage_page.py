@@ -45,7 +45,8 @@ def add(files: dict[str, Reached], report: dict[str, Any]) -> None:
 def short(name: str) -> str:
     """A function without its parameters and the project's own namespace; what a lambda does counts for who holds it."""
     name = name.replace("(anonymous namespace)::", "").replace("pqcmav::", "").partition("::{lambda")[0]
-    return re.sub(r"\(.*", "", re.sub(r"\[clone.*", "", name)).strip()
+    name = re.sub(r"\(.*", "", re.sub(r"\[(clone|abi:).*", "", name))
+    return re.sub(r"^.*(?:<| )(?=[\w~:<>]+$)", "", name.strip())
 
 
 def share(counts: list[int]) -> str:
@@ -59,8 +60,9 @@ def page(files: dict[str, Reached], tests: str) -> str:
     text = "# What nothing reaches\n\nWritten by `make coverage`" + (
         f" (`tools/coverage.sh '{tests}'`)" if tests else ""
     )
-    text += f": the engine's own code under {what} and the corpora of its fuzzers. The tests in Python and the\n"
-    text += "fault laboratory reach more; branches are those of the source, without the ways of exceptions.\n\n"
+    text += f": the engine's own code under {what} and the corpora of its fuzzers.\n"
+    text += "The tests in Python and the fault laboratory reach more. Branches are those of the source, without\n"
+    text += "the ways of exceptions.\n\n"
     text += "| room | functions reached | lines | branches |\n|---|---|---|---|\n"
     rooms: dict[str, list[Reached]] = defaultdict(list)
     for name, each in sorted(files.items()):

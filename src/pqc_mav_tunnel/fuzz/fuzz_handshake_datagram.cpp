@@ -45,7 +45,7 @@ struct Peer {
   std::array<std::uint64_t, Transport::kPaths + 1> received{}, sent{};
 
   Peer(bool as_gcs, bool session, bool ratchet)
-      : transport({as_gcs ? HandshakeSide::gcs : HandshakeSide::drone, {}, session, as_gcs ? 100U : 0U, 1200}, {}),
+      : transport({as_gcs ? HandshakeSide::gcs : HandshakeSide::drone, {}, session, as_gcs ? 100U : 0U, 1200, {}}, {}),
         gcs(as_gcs),
         in_session(session) {
     if (gcs) {

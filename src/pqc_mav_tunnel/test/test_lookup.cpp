@@ -13,14 +13,15 @@
 namespace {
 
 constexpr std::string_view kSlowName = "slow.invalid";
-std::promise<void> name_service_answers;
+// Never destroyed: the thread of an abandoned lookup may still wait for them while the process ends.
+auto& name_service_answers = *new std::promise<void>;
+const auto& answers = *new std::shared_future(name_service_answers.get_future());
 
 }  // namespace
 
 /// A name service that does not answer about this name until the test lets it: the machine's may answer at once.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
   if (host != nullptr && host == kSlowName) {
-    static const auto answers = name_service_answers.get_future().share();
     answers.wait();
     return EAI_NONAME;
   }
