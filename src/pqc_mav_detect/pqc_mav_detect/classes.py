@@ -27,13 +27,12 @@ BLACKOUT = "blackout"
 
 @dataclass(frozen=True)
 class AttackClass:
-    """One class. `response` is a word for programs, `bound` what keeps an alarm from costing more than the attack."""
+    """One class. `response` is a word for programs; what acts on it keeps the bounds of docs/policy.md."""
 
     name: str
     title: str
     response: str
     what: str
-    bound: str
     most: Level = Level.ATTACK  # a bad radio looks like the last two: they never count as certain
 
 
@@ -43,43 +42,36 @@ _ALL = (
         "forged packets of a session",
         "renew_keys",
         "renew the keys once: somebody knows the session's header",
-        "at most one renewal per episode and per 60 s, within the policy's limit; nobody without the keys can decrypt, "
-        "so it may as well be refused",
     ),
     AttackClass(
         REPLAY,
         "replayed packets",
         "renew_keys",
         "renew the keys once: what was recorded is worth nothing afterwards",
-        "at most one renewal per episode and per 60 s, within the policy's limit; replays are refused in any case",
     ),
     AttackClass(
         HANDSHAKE_FLOOD,
         "handshakes of strangers",
         "defer_renewals",
         "no renewal that is not due: each would share the gate with the flood",
-        "due renewals go on, so that a flood cannot age the keys",
     ),
     AttackClass(
         FLOOD,
         "a flood at the data port",
         "light_handshakes",
         "a renewal that comes takes a suite with a small handshake",
-        "one change of suite per episode; the level only falls as far as the owner allows",
     ),
     AttackClass(
         VOLUMETRIC,
         "traffic at other ports",
         "light_handshakes",
         "a renewal that comes takes a suite with few bytes; the profile with the low rate",
-        "one change of suite per episode; the level only falls as far as the owner allows",
     ),
     AttackClass(
         BLACKOUT,
         "silence: a jammed or lost link",
         "hold",
         "nothing: a handshake cannot get through either",
-        "the engine reconnects by its own timers",
         Level.SUSPICIOUS,
     ),
     AttackClass(
@@ -87,7 +79,6 @@ _ALL = (
         "delay or loss on the path",
         "hold",
         "nothing: the policy's own rule for a bad link decides",
-        "an attacker on the path gains no change of suite by the alarm",
         Level.SUSPICIOUS,
     ),
 )

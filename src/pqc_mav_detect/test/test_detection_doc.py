@@ -25,7 +25,7 @@ def test_channels(lines: list[str]) -> None:
 
 def test_classes(lines: list[str]) -> None:
     for each in CLASSES.values():
-        assert f"| `{each.name}` | {each.title} | `{each.response}`: {each.what} | {each.bound} |" in lines
+        assert f"| `{each.name}` | {each.title} | `{each.response}`: {each.what} |" in lines
 
 
 def test_every_channel_that_speaks_has_words_and_a_class() -> None:
