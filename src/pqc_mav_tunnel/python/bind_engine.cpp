@@ -10,6 +10,7 @@
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
+#include "pqc_mav_tunnel/socket_door.hpp"
 
 namespace pqcmav::python {
 namespace {
@@ -278,6 +279,20 @@ void bind_engine(py::module_& module) {
       .def(
           "events", [](Door& door, double timeout_s) { return door.events(seconds_of(timeout_s)); },
           py::arg("timeout_s"), py::call_guard<py::gil_scoped_release>());
+
+  py::class_<SocketDoor>(module, "SocketDoor", "The same of an engine in another process, by its control socket.")
+      .def(py::init(
+               [](const std::string& path, const std::string& role, const std::string& id, const std::string& nonce) {
+                 return std::make_unique<SocketDoor>(path, SocketDoor::Expected{role, id, nonce});
+               }),
+           py::arg("path"), py::arg("role") = "", py::arg("id") = "", py::arg("nonce") = "")
+      .def("ask", &SocketDoor::ask, py::arg("request"), py::call_guard<py::gil_scoped_release>())
+      .def(
+          "events", [](SocketDoor& door, double timeout_s) { return door.events(seconds_of(timeout_s)); },
+          py::arg("timeout_s"), py::call_guard<py::gil_scoped_release>())
+      .def("hello", &SocketDoor::hello)
+      .def("away", &SocketDoor::away)
+      .def("stop", &SocketDoor::stop, py::call_guard<py::gil_scoped_release>());
 
   module.def(
       "call",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pqc_mav_tunnel/host.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "picture/counters.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "pqc_mav_tunnel/host_config.hpp"
 
 namespace pqcmav {
 namespace {
@@ -83,9 +86,10 @@ class Host::Impl final : public Steered {
 
   EventQueue events{LogLevel::info};
 
-  void open_door(const std::filesystem::path& path) {
+  void open_door(const std::filesystem::path& path, bool open) {
     const auto one_at_a_time = begin_change();
     take_door(LocalSocket(path));
+    wanted_ = wanted_file_.open().value_or(open);
     given_door_ = true;
     serve();
   }
@@ -98,6 +102,7 @@ class Host::Impl final : public Steered {
 
   HostView begin(bool open) {
     const auto one_at_a_time = begin_change();
+    const Started started(*this);
     bind_door();
     wanted_ = wanted_file_.open().value_or(open);
     if (wanted_) {
@@ -158,8 +163,8 @@ class Host::Impl final : public Steered {
   HostView host() const override {
     const std::lock_guard lock(mutex_);
     const auto state = engine_ ? HostState::active : config_ ? HostState::inactive : HostState::unconfigured;
-    if (state == HostState::active) return {state, problem_};
-    return {state, problem_.empty() ? (config_ ? kPaused : kNothing) : problem_};
+    const auto why = state != HostState::active && problem_.empty() ? (config_ ? kPaused : kNothing) : problem_;
+    return {state, why, wanted_, starting_};
   }
   EngineConfig config() const override {
     if (const auto engine = active()) return engine->config();
@@ -215,6 +220,16 @@ class Host::Impl final : public Steered {
   bool use_station(const std::string& gcs_id) override {
     return change([&](Engine& engine) { return engine.use_station(gcs_id); });
   }
+  bool keep(const std::string& key, ConfigValue value) override {
+    const auto schema = config_schema();
+    if (!key.starts_with("drone.") && std::ranges::find(schema, key, &ConfigKey::key) == schema.end())
+      throw TunnelError(Errc::config_unknown_key, "There is no key '" + key + "'.");
+    if (is_fixed(key.substr(key.rfind('.') + 1)))
+      throw TunnelError(Errc::permission, "'" + key + "' is for the start alone; change the configuration file.");
+    const std::lock_guard lock(mutex_);
+    settings_.insert_or_assign(key, std::move(value));
+    return true;
+  }
   /// Does not keep the tunnel from being closed: that ends it.
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout, const std::string& kind, double pin_for_s) override {
@@ -259,7 +274,23 @@ class Host::Impl final : public Steered {
     return make(*engine);
   }
 
-  EngineConfig read() const { return EngineConfig::from_flat(sources_.read()); }
+  /// With what was set; of a tunnel that is open (`all` is false) what was set and counts already is no news.
+  EngineConfig read(bool all = true) const {
+    auto values = sources_.read();
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [key, value] : settings_)
+        if (all || (key != "shape_kbit" && key != "station")) values.insert_or_assign(key, value);
+    }
+    return EngineConfig::from_flat(values);
+  }
+
+  /// Whatever came of it, the start is over.
+  struct Started {
+    explicit Started(Impl& of) : host(of) {}
+    ~Started() { host.starting_ = false; }
+    Impl& host;
+  };
 
   // Under change_mutex_.
 
@@ -286,7 +317,7 @@ class Host::Impl final : public Steered {
     auto config = this->config();
     try {
       std::shared_ptr<Engine> engine = ready_ ? std::move(ready_) : std::make_unique<Engine>(std::move(config), events);
-      engine->set_config_source([this] { return *(read_ = read()); }, [this] { take_read(); }, sources_.files);
+      engine->set_config_source([this] { return *(read_ = read(false)); }, [this] { take_read(); }, sources_.files);
       engine->start();
       const std::lock_guard lock(mutex_);
       engine_ = std::move(engine);
@@ -318,6 +349,7 @@ class Host::Impl final : public Steered {
   void tell_problem(const TunnelError& error) {
     const std::lock_guard lock(mutex_);
     problem_ = error.what();
+    starting_ = false;
   }
 
   /// An engine that reads has read this.
@@ -349,12 +381,14 @@ class Host::Impl final : public Steered {
   mutable std::mutex mutex_;
   std::optional<EngineConfig> config_;  // as read last
   std::shared_ptr<Engine> engine_;      // that of an open tunnel
+  FlatConfig settings_;                 // what was set since the start; goes before the sources
   std::string problem_, door_;
   // Under change_mutex_.
   std::unique_ptr<Engine> ready_;  // was made to check the configuration
   std::optional<EngineConfig> read_;
   WantedFile wanted_file_;
-  bool wanted_ = true, given_door_ = false, stopped_ = false;
+  std::atomic<bool> wanted_ = true, starting_ = true;  // for others to read, too
+  bool given_door_ = false, stopped_ = false;
   std::optional<LocalSocket> socket_;  // until it is served
   Commands commands_{*this, journal_};
   std::unique_ptr<ConsoleServer> server_;
@@ -362,7 +396,7 @@ class Host::Impl final : public Steered {
 
 Host::Host(Sources sources) : impl_(std::make_unique<Impl>(std::move(sources))) {}
 Host::~Host() = default;
-void Host::open_door(const std::filesystem::path& path) { impl_->open_door(path); }
+void Host::open_door(const std::filesystem::path& path, bool open) { impl_->open_door(path, open); }
 HostView Host::configure() { return impl_->configure(); }
 HostView Host::begin(bool open) { return impl_->begin(open); }
 HostView Host::resume() { return impl_->resume(); }

@@ -146,6 +146,57 @@ TEST_F(HostTest, APausedTunnelStaysClosedUntilItIsResumed) {
   EXPECT_EQ(own->view().state, HostState::active) << "it was open when the program crashed";
 }
 
+TEST_F(HostTest, WhatIsSetCountsFromTheNextConfigureOn) {
+  const auto own = host();
+  (void)own->configure();
+  (void)own->begin();
+  const auto set = [&](const std::string& key, const Json& value) {
+    LocalClient client(folder / "own.sock");
+    client.say(Json{{"v", 1}, {"command", "set"}, {"key", key}, {"value", value}}.dump() + '\n');
+    return Json::parse(client.line(60'000).value_or("{}"));
+  };
+  const auto now = [&](const char* key) { return ask("config")["result"]["config"][key]; };
+  EXPECT_EQ(set("dscp", 10)["result"]["now"], false);
+  EXPECT_EQ(set("shape_kbit", 64)["result"]["now"], true);
+  EXPECT_EQ(set("keys", "/tmp")["error"]["code"], "permission");
+  EXPECT_EQ(set("dcsp", 1)["error"]["code"], "config_unknown_key");
+  EXPECT_EQ(now("dscp"), 46);
+  (void)own->pause();
+  EXPECT_EQ(set("shape_kbit", 128)["result"]["now"], false);
+  (void)own->resume();
+  EXPECT_EQ(now("dscp"), 46) << "not before it is read again";
+  EXPECT_EQ(ask("reload")["result"]["drones"]["restart"], Json{"dscp"}) << "what counts already is no news";
+  (void)own->pause();
+  (void)own->configure();
+  EXPECT_EQ(now("dscp"), 10);
+  EXPECT_EQ(now("shape_kbit"), 128);
+  EXPECT_EQ(set("dscp", 64)["ok"], true);
+  EXPECT_EQ(ask("configure")["error"]["code"], "config_invalid");
+  EXPECT_EQ(set("dscp", 11)["ok"], true);
+  EXPECT_EQ(ask("configure")["ok"], true);
+}
+
+TEST_F(HostTest, AStartThatIsRefusedForgetsNoPause) {
+  auto own = host();
+  own->open_door(folder / "own.sock");
+  EXPECT_EQ(ask("hello")["result"]["starting"], true);
+  (void)own->configure();
+  (void)own->begin();
+  EXPECT_EQ(ask("hello")["result"]["starting"], false);
+  EXPECT_EQ(ask("pause")["ok"], true);
+  EXPECT_EQ(ask("hello")["result"]["wanted"], false);
+  own.reset();
+  const auto good = std::exchange(values, with(values, {{"keys", "/nowhere"}}));
+  own = host();
+  own->open_door(folder / "own.sock");
+  EXPECT_THROW(own->configure(), TunnelError);
+  EXPECT_EQ(ask("hello")["result"]["starting"], false);
+  EXPECT_EQ(ask("hello")["result"]["wanted"], false);
+  values = good;
+  (void)own->reload();
+  EXPECT_EQ(own->view().state, HostState::inactive) << "mended, and paused as before";
+}
+
 TEST_F(HostTest, OnlyTheOwnerOpensAndCloses) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const auto own = host();

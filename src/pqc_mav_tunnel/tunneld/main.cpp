@@ -200,7 +200,7 @@ int run(const ConfigSources& sources, const Wishes& wishes) {
   for (const auto& path : sources.files) files.push_back(std::filesystem::absolute(path).string());
   Host host({[sources] { return sources.read(); }, files});
   try {
-    if (!wishes.door.empty() && !wishes.check_only) host.open_door(wishes.door);
+    if (!wishes.door.empty() && !wishes.check_only) host.open_door(wishes.door, !wishes.paused);
     (void)host.configure();
     if (!wishes.check_only) (void)host.begin(!wishes.paused);
   } catch (const TunnelError& error) {

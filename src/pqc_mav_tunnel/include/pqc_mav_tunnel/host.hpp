@@ -24,7 +24,9 @@ std::string_view to_string(HostState state) noexcept;
 
 struct HostView {
   HostState state = HostState::active;
-  std::string problem;  // why it is not what was wanted, a sentence; "" = it is
+  std::string problem = {};  // why it is not what was wanted, a sentence; "" = it is
+  bool wanted = true;        // that it is open: it was asked last, or the start says so
+  bool starting = false;     // nothing was read and opened yet, as the start says
 };
 
 class Host {
@@ -44,8 +46,8 @@ class Host {
   // From any thread. One change at a time; what cannot be throws TunnelError, and everything stays as it was.
 
   /// Opens the door there, before anything is read, instead of where the configuration says. Until that is known it is
-  /// for this user alone.
-  void open_door(const std::filesystem::path& path);
+  /// for this user alone. Until somebody asks, the tunnel is to be as `begin` says.
+  void open_door(const std::filesystem::path& path, bool open = true);
   /// Reads configuration and keys. Not while the tunnel is open.
   HostView configure();
   /// Opens the tunnel, or leaves it closed: as was asked last, also before a crash, and otherwise as `open` says. Opens

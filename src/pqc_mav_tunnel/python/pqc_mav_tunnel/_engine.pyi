@@ -138,6 +138,30 @@ class Door:
         """
 
 @final
+class SocketDoor:
+    """The same of an engine in another process, by its control socket; a thread of its own finds it again and again.
+
+    Only a daemon of this user or of root is asked, or of the user to whom root gave the folder below /run; and only the
+    one whose `hello` has this role, id and nonce ("" = any).
+    """
+
+    def __init__(self, path: str, role: str = "", id: str = "", nonce: str = "") -> None: ...
+    def ask(self, request: str) -> str:
+        """Answer one request; a refusal with the code `away` says that the daemon is not there or gave no answer."""
+    def events(self, timeout_s: float) -> list[str]:
+        """Wait up to `timeout_s` for lines of events, a handshake with its `picture`, from the daemon's start on.
+
+        With `"event": "door"` it says itself that the daemon is `there` (`boot`, `next`, `gap`, `state`, `problem`), or
+        not (`reason`).
+        """
+    def hello(self) -> str:
+        """Return what the daemon's hello said last, with the kernel's `process` and `uid`; "" while it is away."""
+    def away(self) -> str:
+        """Return why the daemon is away, "" while it is there."""
+    def stop(self) -> None:
+        """End all waits; from then on it is away."""
+
+@final
 class SessionKeys:
     """The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out."""
 

@@ -82,14 +82,19 @@ Json id_in(const Json& request) {
   refuse("bad_request", "'id' must be a whole number or a text of at most 64 bytes.");
 }
 
-ConfigValue setting_of(const std::string& key, const Json& value) {
-  const auto text = [](const Json& each) {
-    return each.is_string() && each.get_ref<const std::string&>().size() <= kTextMost;
-  };
+bool is_text(const Json& value) { return value.is_string() && value.get_ref<const std::string&>().size() <= kTextMost; }
+
+/// True, false, a text, or a list of texts; nothing for another value.
+std::optional<ConfigValue> plain_value(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
-  if (text(value)) return value.get<std::string>();
-  if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), text))
+  if (is_text(value)) return value.get<std::string>();
+  if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), is_text))
     return value.get<std::vector<std::string>>();
+  return std::nullopt;
+}
+
+ConfigValue setting_of(const std::string& key, const Json& value) {
+  if (auto out = plain_value(value)) return *std::move(out);
   refuse("bad_request", std::string("'") + key.substr(0, kIdMost) +
                             "' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.");
 }
@@ -126,14 +131,17 @@ std::string refusal_line(const Json& id, std::string_view code, std::string_view
   return line_of({{"v", kConsoleVersion}, {"id", id}, {"ok", false}, {"error", {{"code", code}, {"text", text}}}});
 }
 
-Json event_json(const Event& event, Number number) {
+Json event_json(const Event& event, Number number, bool pictured) {
   Json out = {{"v", kConsoleVersion}};
   out.update(view_of(event, system_time_of(event.monotonic_ns)));
   if (number) out["number"] = *number;
+  if (pictured && std::holds_alternative<HandshakeEvent>(event.what)) out["picture"] = picture_of(event);
   return out;
 }
 
-std::string event_line(const Event& event, Number number) { return line_of(event_json(event, number)); }
+std::string event_line(const Event& event, Number number, bool pictured) {
+  return line_of(event_json(event, number, pictured));
+}
 
 std::string lost_line(std::uint64_t count, Number number) {
   Json out = {{"v", kConsoleVersion}, {"event", "lost"}, {"count", count}};
@@ -163,7 +171,7 @@ const std::array<Commands::Entry, 24>& Commands::table() {
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
       {"set", {"key", "value"}, &Commands::set},
-      {"subscribe", {"events", "since", "boot"}, &Commands::subscribe},
+      {"subscribe", {"events", "since", "boot", "pictures"}, &Commands::subscribe},
       {"picture", {"drone", "of"}, &Commands::picture},
       {"diagnosis", {}, &Commands::diagnosis},
       {"schema", {}, &Commands::schema},
@@ -291,6 +299,8 @@ CommandAnswer Commands::hello(const Json& request, const Asker&) {
                                {"uid", ::geteuid()},
                                {"state", to_string(host.state)},
                                {"problem", host.problem},
+                               {"wanted", host.wanted},
+                               {"starting", host.starting},
                                {"role", known_end ? to_string(config.role) : ""},
                                {"id", config.role == Role::drone ? config.drone_id : config.gcs_id},
                                {"nonce", system ? system : ""},
@@ -509,23 +519,36 @@ CommandAnswer Commands::station(const Json& request, const Asker& who) {
   return answer_with(request, {{"gcs_id", gcs_id}});
 }
 
-/// A key that counts at once. Whoever else may ask could slow the link down to nothing.
+/// A key that counts at once, or, of a host, from its next `configure` on. Whoever else may ask could slow the link down
+/// to nothing.
 CommandAnswer Commands::set(const Json& request, const Asker& who) {
   require_owner(who, "set keys");
   const auto key = text_in(request, "key");
   const auto it = request.find("value");
   const auto value = it == request.end() ? Json(nullptr) : *it;
   const auto told = [&] { note(who, "", "set " + key + " to " + value.dump()); };
+  const bool open = engine_.host().state == HostState::active;
+  const auto set = [&](bool now, ConfigValue later) {
+    (void)engine_.keep(key, std::move(later));
+    return answer_with(request, {{"now", now}});
+  };
   if (key == "shape_kbit" && value.is_number_integer()) {
+    const auto kbit = value.get<std::int64_t>();
     told();
-    return answer_with(request, {{"now", engine_.set_shape_kbit(value.get<std::int64_t>())}});
+    return set(open && engine_.set_shape_kbit(kbit), kbit);
   }
   if (key == "station" && value.is_string()) {
     const auto station = text_in(request, "value");
     told();
-    return answer_with(request, {{"now", engine_.use_station(station)}});
+    return set(open && engine_.use_station(station), station);
   }
-  refuse("bad_request", "Only 'shape_kbit' (a whole number) and 'station' (a text) count at once.");
+  auto kept = plain_value(value);
+  if (value.is_number_integer()) kept = value.get<std::int64_t>();
+  if (value.is_number_float()) kept = value.get<double>();
+  if (!kept || !engine_.keep(key, *std::move(kept)))
+    refuse("bad_request", "Only 'shape_kbit' (a whole number) and 'station' (a text) count at once.");
+  told();
+  return answer_with(request, {{"now", false}});
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {
@@ -544,6 +567,7 @@ CommandAnswer Commands::subscribe(const Json& request, const Asker&) {
         refuse("bad_request", "'events' must be a list of state, handshake and log.");
     }
   }
+  kinds.pictured = flag_in(request, "pictures");
   kinds.next = log_.next();
   Json result = Json::object();
   if (request.contains("since") || request.contains("boot")) {

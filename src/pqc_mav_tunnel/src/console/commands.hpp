@@ -33,6 +33,7 @@ struct Asker {
 struct Following {
   bool state = true, handshake = true, log = true;
   bool numbered = false;  // it said `since`: each line has its number
+  bool pictured = false;  // it said `pictures`: a handshake has what its message has
   std::uint64_t next = 0;
   [[nodiscard]] bool wants(const Event& event) const noexcept;
 };
@@ -47,8 +48,8 @@ struct CommandAnswer {
 std::string refusal_line(const Json& id, std::string_view code, std::string_view text);
 /// A number, of those who asked for it: the event's, or that of the first after those that were lost.
 using Number = std::optional<std::uint64_t>;
-Json event_json(const Event& event, Number number = {});
-std::string event_line(const Event& event, Number number = {});
+Json event_json(const Event& event, Number number = {}, bool pictured = false);
+std::string event_line(const Event& event, Number number = {}, bool pictured = false);
 std::string lost_line(std::uint64_t count, Number number = {});
 
 /// Answered even to who has asked too much: it comes from counters alone, and detectors need it ten times a second.

@@ -280,7 +280,7 @@ void ConsoleServer::pass_events(std::uint64_t now) {
   const auto batch = log_.since(number, kBatch);
   number = batch.next - batch.events.size();
   for (const auto& event : batch.events) {
-    std::string plain, numbered;  // written once for all
+    std::array<std::string, 4> written;  // once for all who want it so
     for (auto& client : clients_) {
       if (!has_room(client) || client.follows->next > number) continue;
       auto& follows = *client.follows;
@@ -289,8 +289,8 @@ void ConsoleServer::pass_events(std::uint64_t now) {
         client.out += lost_line(number - follows.next, follows.numbered ? Number(number) : Number());
       follows.next = number + 1;
       if (!follows.wants(*event)) continue;
-      auto& line = follows.numbered ? numbered : plain;
-      if (line.empty()) line = event_line(*event, follows.numbered ? Number(number) : Number());
+      auto& line = written[(follows.numbered ? 1 : 0) + (follows.pictured ? 2 : 0)];
+      if (line.empty()) line = event_line(*event, follows.numbered ? Number(number) : Number(), follows.pictured);
       client.out += line;
     }
     ++number;

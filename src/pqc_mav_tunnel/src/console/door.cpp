@@ -15,8 +15,7 @@ class Door::Impl {
   Impl(Engine& of, const EventJournal& log) : engine(of), commands(steered, log) {}
 
   std::string line_of_event(const Event& event) {
-    auto out = event_json(event);
-    if (std::holds_alternative<HandshakeEvent>(event.what)) out["picture"] = picture_of(event);
+    auto out = event_json(event, {}, true);
     if (const auto said = said_of(event, attempts, AttemptLog::Clock::now()))
       out["say"] = {{"level", to_string(said->level)}, {"text", said->text}};
     return line_of(out);

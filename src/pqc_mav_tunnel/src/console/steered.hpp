@@ -53,6 +53,9 @@ class Steered {
   virtual HostView configure() { refuse_to_change(); }
   virtual HostView pause() { refuse_to_change(); }
   virtual HostView resume() { refuse_to_change(); }
+  /// Keeps what the configuration is to have from the next `configure` on, whatever its sources say. False where nobody
+  /// does. Throws TunnelError for a key that does not exist, or that the start alone may give.
+  virtual bool keep(const std::string&, ConfigValue) { return false; }
   /// Into the log, whatever its level is.
   virtual void note(const std::string& drone_id, std::string text) = 0;
 

@@ -15,7 +15,8 @@ CONSUMER = Path(__file__).resolve().parent.parent / "consumer"
 PACKAGE = CONSUMER.parent.parent
 PUBLIC = {
     "attempt_log", "calls", "config", "door", "engine", "error", "events", "handshake_outcome", "host",
-    "host_config", "keystore", "open_sockets", "picture", "process", "status", "suites", "version",
+    "host_config", "keystore", "open_sockets", "picture", "process", "socket_door", "status", "suites",
+    "version",
 }  # fmt: skip
 
 
