@@ -72,6 +72,14 @@ def folders(environment: Mapping[str, str]) -> list[Path]:
     return [SYSTEM_FOLDER, *([Path(own) / "pqcmav"] if own.startswith("/") else [])]
 
 
+def socket_name(config: Mapping[str, Any]) -> str:
+    """What the engine of a configuration calls its socket there."""
+    if config.get("role", "drone") == "drone":
+        return f"drone-{config.get('drone_id', '')}.sock"
+    name = config.get("gcs_id", "gcs")
+    return "gcs.sock" if name == "gcs" else f"gcs-{name}.sock"
+
+
 def places(environment: Mapping[str, str]) -> list[Place]:
     """The sockets there are, in a stable order; those of dead processes among them.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -54,8 +55,16 @@ class EngineHost:
         self._thread = threading.Thread(target=self._pump, name="engine-events")
         self._thread.start()
 
-    def stop(self) -> None:
-        """Closes the sessions, wipes the keys and hands the last events over. May be called more than once."""
+    @property
+    def process(self) -> int:
+        """Where the engine runs."""
+        return os.getpid()
+
+    def stop(self) -> list[dict[str, Any]]:
+        """Closes the sessions, wipes the keys, hands the last events over and returns the last statuses.
+
+        May be called more than once.
+        """
         self._stopping.set()
         self._engine.stop()
         if self._thread is not None:
@@ -63,6 +72,7 @@ class EngineHost:
             self._thread = None
         if self._sourced:
             self._engine.set_config_source(None)  # it may hold whoever holds the engine
+        return list(self.ask("picture", of="status")["status"]) if self.started else []
 
     def _pump(self) -> None:
         stopped = False

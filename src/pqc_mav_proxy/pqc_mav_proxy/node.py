@@ -3,8 +3,9 @@
 
 configure -> the configuration is checked and the keys are read; activate -> sockets and threads;
 deactivate -> sessions closed and keys wiped. What the engine says and does it is asked through its door (docs/
-control-socket.md), and this relays it. The engine's event thread only queues; events are published from the executor,
-what is periodic from a thread of its own. Packets never come here.
+control-socket.md), and this relays it. The engine is in this process, or in a pqcmav-tunneld (`tunnel`), whose link
+outlives this node. Statuses are published from the thread that hears events, other events from the executor, what is
+periodic from a thread of its own. Packets never come here.
 """
 
 from __future__ import annotations
@@ -17,23 +18,27 @@ import socket
 import sys
 import threading
 import time
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.time import Time
 from std_msgs.msg import Header
 
 from pqc_mav_common import config_file, qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.lifecycle import ManagedNode
+from pqc_mav_common.lifecycle import FAILURE, ManagedNode
 from pqc_mav_common.local_socket import ControlError
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
 from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy import parameters
 from pqc_mav_proxy.conversions import fill, message_of
+from pqc_mav_proxy.daemon_host import INSIDE, DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.guard import Guard, dangers, sockets_of, told
 from pqc_mav_proxy.leaving import Leaving
@@ -44,6 +49,8 @@ from pqc_mav_proxy.rekey_server import RekeyServer
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
+AGAIN_S = 5.0  # between two tries to open the tunnel of a daemon that could not when it was started again
+OLD_S = 1.0  # an event that is older was told when this node was not there
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
@@ -63,13 +70,16 @@ class PqcProxyNode(ManagedNode):
         self._command_line = [*of_all, *(node_arguments.get("cli_args") or [])]
         self._given = self._read = given_parameters(self)
         self._config = parameters.engine_config(self._given)
+        self._tunnel = parameters.TUNNEL.check(self.get_name(), self._given.get(parameters.TUNNEL.name, INSIDE))
         self._declare_parameters(self._given)
-        self._host: EngineHost | None = None
+        self._host: EngineHost | DaemonHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
         self._hardware_id = socket.gethostname()
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._publishing = threading.Lock()  # of the status
+        self._told_away: bool | None = None  # whether the log says that the daemon is away; None: nothing yet
+        self._again_s = 0.0
         self._published: list[tuple[Any, ...]] = []
         self._served: list[str] = []  # the drones that the topics have room for
         self._make_interfaces()
@@ -93,6 +103,10 @@ class PqcProxyNode(ManagedNode):
         fixed = [spec.name for spec in wanted if spec.fixed]
         self._live = {spec.name for spec in wanted if spec.live}
         values = {spec.name: parameters.shown(spec, self._config) for spec in wanted}
+        if self._tunnel != INSIDE:
+            wanted.append(parameters.TUNNEL)
+            fixed.append(parameters.TUNNEL.name)
+            values[parameters.TUNNEL.name] = self._tunnel
         self.declare_settable([AUTOSTART, *wanted], {**values, AUTOSTART.name: autostart}, fixed)
 
     def _make_interfaces(self) -> None:
@@ -154,35 +168,131 @@ class PqcProxyNode(ManagedNode):
             return False
 
     def set_up(self) -> None:
-        """Checks the configuration and reads the keys."""
-        files = config_file.named_files(self._command_line)
-        source = (self._read_again, self._taken, files) if files else None
-        self._host = EngineHost(self._config, self._queue_events, source)
+        """Checks the configuration and reads the keys. A daemon whose tunnel is open is left alone."""
+        if self._tunnel == INSIDE:
+            files = config_file.named_files(self._command_line)
+            source = (self._read_again, self._taken, files) if files else None
+            self._host = EngineHost(self._config, self._queue_events, source)
+            return
+        host = self._reach()
+        self._send_settings(host)
+        if (state := host.hello().get("state")) == "unconfigured" or (state == "inactive" and not self._coming_up):
+            host.change("configure")
 
     def begin(self) -> None:
-        """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last."""
-        if self._host is None:
+        """Starts the engine; a fresh one after a deactivation, which wiped the keys of the last.
+
+        A daemon's tunnel that somebody paused is opened where that is asked for, and not because this node starts.
+        """
+        if self._tunnel == INSIDE and self._host is None:
             self.set_up()
-        assert self._host is not None
-        self._host.start()
-        self._publish_status(force=True)
+        host = self._host or self._reach()
+        if isinstance(host, DaemonHost) and (hello := host.hello()).get("state") != "active":
+            if hello.get("wanted", True) or not self._coming_up:
+                host.change("resume")
+            else:
+                self._log("warning", f"The tunnel stays closed: {hello['problem']}")
+        host.start()
+        self._told_away = None
+        with suppress(ControlError):  # the next tick says so
+            self._publish_status(force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
         self._ticks.start()
 
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Has a daemon close its tunnel; the end of this process alone closes none."""
+        return super().on_deactivate(state) if self._succeeds(self._pause) else FAILURE
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """The same, for good."""
+        if self.active:
+            self._succeeds(self._pause)
+        return super().on_shutdown(state)
+
+    def _pause(self) -> None:
+        host = self._running_host()
+        if isinstance(host, DaemonHost):
+            host.change("pause")
+            self._publish_status(force=True)
+
     def end(self) -> None:
-        """Stops the engine, wipes its keys and publishes the last status."""
+        """Stops the engine, wipes its keys and publishes the last status; a daemon goes on."""
         self._ticks.stop()  # first: it starts and stops the other
         self._detectors.stop()
         host, self._host = self._host, None
         if host is None:
             return
-        host.stop()
+        statuses = host.stop()
         self._handle_events()
-        if host.started:
-            self._publish_status(force=True, statuses=host.ask("picture", of="status")["status"])
+        if statuses:
+            self._publish_status(force=True, statuses=statuses)
+
+    # --- a daemon ---
+
+    def _reach(self) -> DaemonHost:
+        host = DaemonHost(self._config, self._tunnel, os.environ, self._queue_events)
+        try:
+            host.settle()
+        except ControlError:
+            host.stop()
+            raise
+        self._host = host
+        return host
+
+    def _send_settings(self, host: DaemonHost) -> None:
+        """What was set since the start lives in the daemon, which forgets it when it ends."""
+        for name, value in self._settable.changed.items():
+            try:
+                host.ask("set", key=name, value=value)
+            except ControlError as error:
+                self._log("error", f"'{name}' could not be set: {error}")
+
+    def _on_door(self, event: dict[str, Any]) -> None:
+        """From the thread that hears events."""
+        host = self._running_host()
+        if not isinstance(host, DaemonHost):
+            return
+        if not event["there"]:
+            self._log("error", event["reason"])
+            self._told_away = True
+            self._publish_lost(event["reason"])
+            return
+        if self._told_away is not False:
+            again = "pqcmav-tunneld is there again." if self._told_away else f"Asks pqcmav-tunneld at {host.path}."
+            self._log("info", again)
+            self._told_away = False
+        if event["gap"]:
+            self._send_settings(host)
+        self._again_s = 0.0
+
+    def _open_again(self, host: DaemonHost) -> None:
+        """A daemon that was started again and could not open its tunnel then tries as often as a node would."""
+        hello = host.hello()
+        if hello.get("state") != "inactive" or not hello["wanted"] or hello["starting"]:
+            return
+        if time.monotonic() >= self._again_s:
+            self._again_s = time.monotonic() + AGAIN_S
+            host.ask("resume")
+
+    def _publish_lost(self, why: str) -> None:
+        """The tunnel is DOWN as far as anybody can say."""
+        with self._publishing:
+            if not self._status.is_activated:
+                return
+            drones = self._served if self.role == "gcs" else [str(self._config.get("drone_id", ""))]
+            lost = [{"drone_id": drone, "role": self.role, "last_error": why} for drone in drones]
+            header = self._header()
+            if self._published != [(why,)]:
+                self._published = [(why,)]
+                for status in lost:
+                    self._status.publish(message_of(TunnelStatus, status, header))
+            found = [Diagnostic(f"tunnel {drone}", Level.ERROR, why, {}) for drone in drones]
+            node = self.get_fully_qualified_name().strip("/")
+            messages = to_messages(node, self._hardware_id, found)
+            self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
 
     def refused(self, error: Exception) -> ProcessError:
-        """The engine's errors have exit codes of their own."""
+        """The engine's errors have exit codes of their own, and so have a daemon's."""
         if isinstance(error, pqc_mav_tunnel.TunnelError):
             return ProcessError(one_line(error), ExitCode.CONFIG if error.is_configuration else ExitCode.START)
         return super().refused(error)
@@ -197,14 +307,19 @@ class PqcProxyNode(ManagedNode):
     # --- engine events ---
 
     def _queue_events(self, events: list[dict[str, Any]]) -> None:
+        """From the thread that hears them; no callback of the node waits for the status that they changed."""
         for event in events:
+            if event["event"] == "door":
+                self._on_door(event)
             self._events.put(event)
         self._events_ready.trigger()
+        if self._status.is_activated and any(event["event"] != "log" for event in events):
+            with suppress(ControlError):  # a tick says so
+                self._publish_status(force=True)
 
     def _handle_events(self) -> None:
         if not self._handshake.is_activated:
             return  # a quick handshake may end before the activation does: its report waits
-        changed = False
         while True:
             try:
                 event = self._events.get_nowait()
@@ -213,11 +328,8 @@ class PqcProxyNode(ManagedNode):
             self._rekeys.on_event(event)
             if say := event.get("say"):
                 self._log(say["level"], say["text"])
-            changed = changed or event["event"] != "log"
             if picture := event.get("picture"):
-                self._handshake.publish(message_of(HandshakeReport, picture, self._header()))
-        if changed:
-            self._publish_status(force=True)
+                self._handshake.publish(message_of(HandshakeReport, picture, self._header(time.time() - event["time"])))
 
     def _log(self, level: str, text: str) -> None:
         # One line for each level: rclpy raises when the same line of a program logs with another severity.
@@ -230,8 +342,11 @@ class PqcProxyNode(ManagedNode):
 
     # --- topics ---
 
-    def _header(self) -> Header:
-        return Header(stamp=self.get_clock().now().to_msg())
+    def _header(self, age_s: float = 0.0) -> Header:
+        now = self.get_clock().now()
+        if age_s > OLD_S:
+            now = Time(nanoseconds=max(0, now.nanoseconds - int(age_s * 1e9)), clock_type=now.clock_type)
+        return Header(stamp=now.to_msg())
 
     def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
         """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
@@ -273,6 +388,16 @@ class PqcProxyNode(ManagedNode):
         if host is None or not self._stats.is_activated:
             return
         self._serve_detectors()
+        try:
+            if isinstance(host, DaemonHost):
+                self._open_again(host)
+            self._publish_of(host)
+        except ControlError as error:  # a daemon is away, or has no configuration
+            if not isinstance(host, DaemonHost):
+                raise
+            self._publish_lost(one_line(error))
+
+    def _publish_of(self, host: EngineHost | DaemonHost) -> None:
         now_s = time.monotonic()
         header = self._header()
         picture = host.ask("picture")
@@ -285,8 +410,9 @@ class PqcProxyNode(ManagedNode):
         for link in picture["link"]:
             for side in link:
                 self._link.publish(message_of(LinkQuality, side, header))
-        guarded = self._guard.diagnostics(now_s, lambda: {os.getpid(): sockets_of(host.ask("sockets")["sockets"])})
-        host.ask("dangers", lines=told(dangers(guarded)))
+        guarded = self._guard.diagnostics(now_s, lambda: {host.process: sockets_of(host.ask("sockets")["sockets"])})
+        with suppress(ControlError):  # a daemon of another user takes none
+            host.ask("dangers", lines=told(dangers(guarded)))
         # The namespace tells the two ends apart.
         node = self.get_fully_qualified_name().strip("/")
         found = [
@@ -307,8 +433,10 @@ class PqcProxyNode(ManagedNode):
 
     def _publish_server(self) -> None:
         host = self._running_host()
-        if host is not None and self._server.is_activated:
-            picture = host.ask("picture", of="server")["server"]
+        if host is None or not self._server.is_activated:
+            return
+        with suppress(ControlError) if isinstance(host, DaemonHost) else nullcontext():  # the other thread says so
+            picture = host.ask("server_stats")["server"]
             self._server.publish(message_of(ServerStats, picture, self._header()))
 
     def _unexpected(self, error: Exception) -> None:
@@ -316,7 +444,7 @@ class PqcProxyNode(ManagedNode):
 
     # --- services ---
 
-    def _running_host(self) -> EngineHost | None:
+    def _running_host(self) -> EngineHost | DaemonHost | None:
         host = self._host
         return host if host is not None and host.started else None
 
@@ -337,6 +465,12 @@ class PqcProxyNode(ManagedNode):
         response.liboqs_version = pqc_mav_tunnel.liboqs_version()
         response.openssl_version = pqc_mav_tunnel.openssl_version()
         response.role = self.role
-        host = self._host
-        response.config_json = json.dumps(host.ask("config")["config"] if host else self._config, sort_keys=True)
+        response.config_json = json.dumps(self._counting(), sort_keys=True)
         return response
+
+    def _counting(self) -> dict[str, Any]:
+        """The configuration as it counts; what was asked for, as long as there is none."""
+        host = self._host
+        with suppress(ControlError) if isinstance(host, DaemonHost) else nullcontext():
+            return host.ask("config")["config"] if host else self._config
+        return self._config

@@ -14,11 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
+from pqc_mav_proxy.daemon_host import INSIDE, TUNNELS
 
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
 PEER = "peer"
+TUNNEL = ParameterSpec(
+    "tunnel",
+    INSIDE,
+    "Where the engine runs: inside this node, in the pqcmav-tunneld that was started with it (daemon), or in one that "
+    "runs already (attach).",
+    choices=TUNNELS,
+)
 PATH_KEYS = frozenset({"control_socket", "keys", "state_dir"})
 
 
@@ -40,9 +48,9 @@ def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> l
 def engine_config(given: Mapping[str, Any]) -> dict[str, Any]:
     """What goes to the engine: the user's values, unchanged except that `~` in paths becomes the home folder.
 
-    `autostart` is the node's own.
+    `autostart` and `tunnel` are the node's own.
     """
-    config = {name: value for name, value in given.items() if name != AUTOSTART.name}
+    config = {name: value for name, value in given.items() if name not in (AUTOSTART.name, TUNNEL.name)}
     for name in PATH_KEYS & config.keys():
         if isinstance(config[name], str) and config[name]:
             config[name] = str(Path(config[name]).expanduser())

@@ -19,6 +19,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.local_socket import ControlError
 from pqc_mav_proxy.conversions import fill
+from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
 
 # More than these at once are refused instead of starving the topics.
@@ -33,7 +34,7 @@ _HANDSHAKING = frozenset({"REKEYING", "HANDSHAKING"})
 class RekeyServer:
     """Serves rekeys of the engine that `host()` has, None while the node is not active."""
 
-    def __init__(self, node: Any, host: Callable[[], EngineHost | None]) -> None:
+    def __init__(self, node: Any, host: Callable[[], EngineHost | DaemonHost | None]) -> None:
         self._host = host
         self._places = threading.BoundedSemaphore(REKEYS_AT_ONCE)
         self._lock = threading.Lock()
