@@ -44,22 +44,29 @@ def engine_of(process: Process) -> Mapping[str, Any]:
     that a lifecycle manager configures later may get the rest then, and where there is no engine for Python, that of
     the proxy in C++ has to say it.
     """
-    if process.node != PROXY or process.parameters.get("autostart") is False or not find_spec("pqc_mav_tunnel"):
+    asks_another = process.parameters.get("tunnel", "inside") != "inside"  # whose configuration it is
+    autostart = process.parameters.get("autostart") is not False
+    if process.node != PROXY or asks_another or not autostart or not find_spec("pqc_mav_tunnel"):
         return {}
     import pqc_mav_tunnel
 
     from pqc_mav_proxy.parameters import engine_config
 
-    given: dict[str, Any] = {}
-    for path in process.parameter_files:
-        given |= _written(process, path)
-    given |= process.parameters
-    given.pop("use_sim_time", None)  # ROS' own
     try:
-        engine = pqc_mav_tunnel.Engine(engine_config(given))
+        engine = pqc_mav_tunnel.Engine(engine_config(given(process)))
     except (pqc_mav_tunnel.TunnelError, ValueError) as error:
         raise BringupError(str(error)) from None
     return dict(engine.config())
+
+
+def given(process: Process) -> dict[str, Any]:
+    """What its files and its settings say. Raises BringupError for a file that is not good."""
+    found: dict[str, Any] = {}
+    for path in process.parameter_files:
+        found |= _written(process, path)
+    found |= process.parameters
+    found.pop("use_sim_time", None)  # ROS' own
+    return found
 
 
 def _written(process: Process, path: str) -> dict[str, Any]:

@@ -22,13 +22,16 @@ class BringupError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value the user may give at start; `choices` empty = any. `automatic` says what "auto" stands for."""
+    """A value the user may give at start; `choices` empty = any.
+
+    `automatic` says what "auto" stands for beside the values of the others.
+    """
 
     name: str
     description: str
     default: str = ""
     choices: tuple[str, ...] = ()
-    automatic: Callable[[], str] | None = None
+    automatic: Callable[[Mapping[str, str]], str] | None = None
 
 
 # Arguments of every system, by the names that ROS users know from Nav2.
@@ -51,17 +54,21 @@ NODE_ARGUMENTS = (
 class Setting:
     """A node parameter: text with arguments in it, converted to str, int, bool or list.
 
-    It is left out when the text comes out empty, and when an argument of `when` has another value.
+    It is left out when the text comes out empty, when an argument of `when` has another value, and when one of `unless`
+    has that value.
     """
 
     text: str
     kind: type = str
     when: Mapping[str, str] = field(default_factory=dict)
+    unless: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, arguments: Mapping[str, str]) -> Any:
         """The parameter's value; None = not set here, so the configuration file or the default decides."""
         text = self.text.format_map(arguments)
         if text == "" or any(arguments[name] != wanted for name, wanted in self.when.items()):
+            return None
+        if any(arguments[name] == unwanted for name, unwanted in self.unless.items()):
             return None
         if self.kind is list:
             return [item.strip() for item in text.split(",") if item.strip()]
@@ -150,7 +157,7 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
     values = {name: given.get(name, argument.default) for name, argument in known.items()}
     for name, argument in known.items():
         if argument.automatic and values[name] == "auto":
-            values[name] = argument.automatic()
+            values[name] = argument.automatic(values)
     if values.get(PARAMS_FILE):
         values["config"] = values[PARAMS_FILE]
     return values

@@ -12,6 +12,8 @@ from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_bringup.share import prefixes
 from pqc_mav_common import ros_log
 
+TUNNELD = "pqcmav-tunneld"
+
 
 def of_package(package: str, executable: str) -> str | None:
     """Path of an executable that a ROS package has installed in its `lib/<package>/`; None where there is none."""
@@ -41,6 +43,8 @@ def command(process: Process) -> list[str]:
 
     Later values win in ROS: the files first, the settings after them.
     """
+    if is_daemon(process):
+        return _daemon_line(process)
     line = [find_executable(process.package, process.executable, process.hint), *process.arguments]
     ros: list[str] = []
     if process.node:
@@ -57,6 +61,24 @@ def command(process: Process) -> list[str]:
     if process.node or ros:  # mavros names its nodes itself
         ros += ros_log.arguments({**os.environ, **process.environment})[1:]
     return [*line, "--ros-args", *ros] if ros else line
+
+
+def is_daemon(process: Process) -> bool:
+    """Whether it is a pqcmav-tunneld that takes the place of a proxy's engine."""
+    return process.executable == TUNNELD and bool(process.node)
+
+
+def _daemon_line(process: Process) -> list[str]:
+    line = [find_executable(process.package, process.executable, process.hint), *process.arguments]
+    line += ["--node", f"{process.namespace}/{process.node}"]
+    for name, value in process.parameters.items():
+        if name == "control_socket":
+            line += ["--door", value]
+        if name == "autostart":
+            line += [] if value else ["--paused"]
+        elif name != "use_sim_time":
+            line += ["--set", f"{name}={yaml_scalar(value)}"]
+    return [*line, *process.parameter_files]
 
 
 def priority(process: Process) -> list[str]:

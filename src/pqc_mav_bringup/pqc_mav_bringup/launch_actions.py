@@ -24,10 +24,10 @@ from launch_ros.actions import LoadComposableNodes, Node
 from launch_ros.descriptions import ComposableNode
 
 from launch import LaunchContext, LaunchDescription
-from pqc_mav_bringup import composed, configuration, mavros
+from pqc_mav_bringup import composed, configuration, daemon, mavros
 from pqc_mav_bringup.child import PATIENCE_S
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
-from pqc_mav_bringup.executables import find_executable, log_level, priority
+from pqc_mav_bringup.executables import command, find_executable, is_daemon, log_level, priority
 from pqc_mav_bringup.loopback import loopback_environment
 from pqc_mav_bringup.respawn import Lives
 from pqc_mav_common.siblings import MARK, new_mark
@@ -90,6 +90,7 @@ def process_actions(processes: list[Process], composition: str = "false") -> lis
     `composition` as the argument `composed` says.
     """
     mark = {MARK: new_mark()}
+    processes = daemon.arranged(processes)
     inside, alone = composed.split(processes, composition)
     keepers = [Keeper(process, {**mark, **process.environment}) for process in alone]
     if inside:
@@ -143,6 +144,8 @@ class Keeper:
             "prefix": " ".join((_PREFIX, *priority(process))).strip(),
             "sigkill_timeout": _SIGKILL_TIMEOUT,
         }
+        if is_daemon(process):
+            return ExecuteProcess(cmd=command(process), name=process.label, **common)
         if not process.node and not process.parameters:
             return ExecuteProcess(cmd=[self._executable, *process.arguments], name=process.label, **common)
         return Node(

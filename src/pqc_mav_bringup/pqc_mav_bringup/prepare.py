@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from pqc_mav_bringup import configuration, mavros
+from pqc_mav_bringup import configuration, daemon, mavros
 from pqc_mav_bringup.description import Process
 from pqc_mav_bringup.executables import command, priority
 from pqc_mav_bringup.loopback import loopback_environment
@@ -18,6 +18,7 @@ def prepare(processes: Sequence[Process], environment: Mapping[str, str] | None 
     """What the supervisor starts, all with one mark. Raises BringupError when a program or file is missing."""
     for process in processes:
         configuration.check(process)
+    processes = daemon.arranged(processes)
     commands = [(process, (*priority(process), *command(process))) for process in processes]
     for process in processes:
         mavros.check_data(process, os.environ)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the two proxies runs: the one in C++, which only a ROS with rclcpp has, or the one in Python."""
+"""Which of the two proxies runs, the one in C++, which only a ROS with rclcpp has, or the one in Python; and whether
+the engine is inside it or in a process of its own."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
-from pqc_mav_bringup.description import Argument, ProcessDescription, Setting
-from pqc_mav_bringup.executables import of_package
+from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting
+from pqc_mav_bringup.executables import TUNNELD, of_package
 from pqc_mav_bringup.respawn import Respawn, describe
 
 NODE = "pqc_proxy"
@@ -18,13 +20,24 @@ HINT = "proxy:=cpp needs the workspace built with rclcpp (a ROS 2 installation);
 
 
 LOOK_S = 20.0  # longest wait for its version
+INSIDE, DAEMON, ATTACH = "inside", "daemon", "attach"
+TUNNEL = Argument(
+    "tunnel",
+    "Where the engine runs: inside = in the proxy; daemon = in a pqcmav-tunneld beside it, whose link outlives the "
+    "proxy; attach = in a pqcmav-tunneld that runs already, as from the Debian package, with a configuration of its "
+    "own.",
+    INSIDE,
+    (INSIDE, DAEMON, ATTACH),
+)
 
 
-def best() -> str:
-    """The one in C++ where it is installed and finds its libraries: it is the smaller one.
+def best(values: Mapping[str, str]) -> str:
+    """The one in C++ where it is installed and finds its libraries: it is the smaller one. It has its engine inside.
 
     Says on stderr why it is not taken where it is installed.
     """
+    if values.get(TUNNEL.name, INSIDE) != INSIDE:
+        return PY
     program = of_package(PACKAGES[CPP], NODE)
     if program is None:
         return PY
@@ -49,10 +62,15 @@ def _hindrance(program: str) -> str:
     return (asked.stderr.strip().splitlines() or [describe(asked.returncode)])[-1].removeprefix(f"{program}: ")
 
 
+def _check_cpp(values: Mapping[str, str]) -> None:
+    if values[TUNNEL.name] != INSIDE:
+        raise BringupError(f"proxy:=cpp has its engine inside; tunnel:={values[TUNNEL.name]} needs proxy:=py.")
+
+
 ARGUMENT = Argument(
     "proxy",
     "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed and its libraries are. They do the "
-    "same.",
+    "same, but only py can ask a tunnel in another process.",
     "auto",
     ("auto", CPP, PY),
     automatic=best,
@@ -62,20 +80,28 @@ ARGUMENT = Argument(
 def processes(
     namespace: str, settings: Mapping[str, Setting], environment: Mapping[str, str] | None = None
 ) -> tuple[ProcessDescription, ...]:
-    """A proxy node, of the kind that the argument `proxy` says; `settings` win over the configuration file."""
-    return tuple(
-        ProcessDescription(
-            name=NODE,
-            package=package,
-            executable=NODE,
-            node=NODE,
-            namespace=namespace,
-            config="{config}",
+    """A proxy node, of the kind that the argument `proxy` says, and its daemon, if it has one; `settings` win over the
+    configuration file."""
+    common = ProcessDescription(
+        name=NODE,
+        package="",
+        executable=NODE,
+        node=NODE,
+        namespace=namespace,
+        config="{config}",
+        settings={**settings, TUNNEL.name: Setting("{tunnel}", unless={TUNNEL.name: INSIDE})},
+        environment=environment or {},
+        respawn=Respawn(most_deaths=None),
+    )
+    return (
+        replace(common, package=PACKAGES[PY], when={ARGUMENT.name: PY}),
+        replace(common, package=PACKAGES[CPP], when={ARGUMENT.name: CPP}, hint=HINT, check=_check_cpp),
+        replace(
+            common,
+            name="tunneld",
+            package="pqc_mav_tunnel",
+            executable=TUNNELD,
             settings=settings,
-            environment=environment or {},
-            when={ARGUMENT.name: kind},
-            respawn=Respawn(most_deaths=None),
-            hint=HINT if kind == CPP else "",
-        )
-        for kind, package in PACKAGES.items()
+            when={TUNNEL.name: DAEMON},
+        ),
     )

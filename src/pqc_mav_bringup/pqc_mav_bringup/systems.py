@@ -234,6 +234,7 @@ DRONE = SystemDescription(
         _TOGETHER,
         _RECORD,
         proxy.ARGUMENT,
+        proxy.TUNNEL,
         composed.ARGUMENT,
         *NODE_ARGUMENTS,
     ),
@@ -290,6 +291,7 @@ GCS = SystemDescription(
         _DETECT,
         _RECORD,
         proxy.ARGUMENT,
+        proxy.TUNNEL,
         composed.ARGUMENT,
         *NODE_ARGUMENTS,
     ),
@@ -355,6 +357,7 @@ DEMO = SystemDescription(
         Argument("plain_port", f"UDP port on which the drone's proxy receives plaintext; {_CHOSEN}"),
         Argument("ground_port", f"UDP port of the ground client; {_CHOSEN}"),
         proxy.ARGUMENT,
+        proxy.TUNNEL,
         *NODE_ARGUMENTS,
     ),
     processes=(

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pqcmav-tunneld as a process of its own beside the proxy node that asks it: where its door is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pqc_mav_bringup.configuration import check, given
+from pqc_mav_bringup.description import BringupError, Process
+from pqc_mav_bringup.executables import is_daemon
+from pqc_mav_bringup.proxy import DAEMON, TUNNEL
+from pqc_mav_common.local_socket import FOLDER_VARIABLE, SYSTEM_FOLDER, folders, socket_name
+
+DOOR = "control_socket"
+
+
+def arranged(processes: Iterable[Process]) -> list[Process]:
+    """The same, with one door for each daemon and its node. Raises BringupError where there can be none."""
+    return [_with_door(each) if is_daemon(each) or _asks_one(each) else each for each in processes]
+
+
+def _asks_one(process: Process) -> bool:
+    return process.parameters.get(TUNNEL.name) == DAEMON
+
+
+def _with_door(process: Process) -> Process:
+    return replace(process, parameters={**process.parameters, DOOR: str(door(process, os.environ))})
+
+
+def door(process: Process, environment: Mapping[str, str]) -> Path:
+    """Where the daemon of this process opens its door, in a folder that no other user can change."""
+    check(process)
+    config = given(process)
+    named = str(config.get(DOOR, "auto"))
+    if named == "off":
+        raise BringupError(f"tunnel:={DAEMON} needs a door: '{DOOR}' must not be 'off'.")
+    if named != "auto":
+        path = Path(named).expanduser().absolute()
+        _check(path.parent)
+        return path
+    for folder in folders(environment):
+        if _usable(folder):
+            _check(folder)
+            return folder / socket_name(config)
+    where = " or ".join(str(folder) for folder in folders(environment))
+    raise BringupError(
+        f"tunnel:={DAEMON} needs a folder for its door, and this user cannot write to {where}: "
+        f"set {FOLDER_VARIABLE} to one of your own."
+    )
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o755 if folder == SYSTEM_FOLDER else 0o700)
+    except FileExistsError:
+        pass
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _check(folder: Path) -> None:
+    try:
+        found = folder.stat()
+    except OSError as error:
+        raise BringupError(f"There is no folder {folder} for the door ({error.strerror}).") from None
+    shared = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+    if found.st_uid not in (os.geteuid(), 0) or shared:
+        raise BringupError(
+            f"{folder} is open to other users, who could put a door of their own there: it must belong to this user or "
+            "to root, and others must not write there."
+        )
