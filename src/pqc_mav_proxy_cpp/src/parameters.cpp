@@ -128,7 +128,7 @@ Given plain_values(const Given& overrides) {
 Asked engine_config(const Given& given) {
   Asked out;
   for (const auto& [name, value] : given) {
-    if (name == kAutostart) continue;
+    if (name == kAutostart || name == kTunnel) continue;
     try {
       out.config[name] = config_value(name, value);
     } catch (const pqcmav::TunnelError& error) {
@@ -192,6 +192,13 @@ bool autostart_of(const Given& given, const std::string& node) {
     text = python_json(json_of(config_value(kAutostart, found->second)));
   std::ranges::replace(text, '"', '\'');
   throw Failure("Parameter 'autostart' of " + node + " is " + text + "; it must be true or false.");
+}
+
+void require_inside(const Given& given, const std::string& node) {
+  const auto found = given.find(kTunnel);
+  if (found == given.end() || rclcpp::to_string(found->second) == "inside") return;
+  throw Failure("Parameter 'tunnel' of " + node + " is '" + rclcpp::to_string(found->second) +
+                "'; it must be 'inside' for the proxy in C++: the one in Python (proxy:=py) can ask a pqcmav-tunneld.");
 }
 
 }  // namespace pqc_mav_proxy_cpp

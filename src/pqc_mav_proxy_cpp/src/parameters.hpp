@@ -31,8 +31,8 @@ struct ParameterSpec {
   bool fixed = false;  // cannot be set later
 };
 
-/// The node's own: the engine does not know it.
-inline constexpr const char* kAutostart = "autostart";
+/// The node's own: the engine does not know them.
+inline constexpr const char *kAutostart = "autostart", *kTunnel = "tunnel";
 ParameterSpec autostart_spec();
 
 /// All of a role; a gcs has some for every drone it serves, a drone named twice only once.
@@ -64,5 +64,8 @@ std::string refusal(const ParameterSpec& spec, const rclcpp::ParameterValue& val
 
 /// Throws Failure for a value that is no switch.
 bool autostart_of(const Given& given, const std::string& node);
+
+/// Throws Failure where the engine is to be anywhere else than in this node.
+void require_inside(const Given& given, const std::string& node);
 
 }  // namespace pqc_mav_proxy_cpp

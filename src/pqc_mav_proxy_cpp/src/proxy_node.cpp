@@ -77,6 +77,7 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
     for (const auto& each : options.parameter_overrides())
       loaded_with_.insert_or_assign(each.get_name(), each.get_parameter_value());
   autostart_ = autostart_of(given_, get_name());
+  require_inside(given_, get_name());
   asked_ = engine_config(given_);
   role_ = value_or<std::string>(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
   served_ = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};

@@ -69,6 +69,13 @@ def test_a_gcs(keys: Path, changes: dict[str, Any], said: tuple[str, ...]) -> No
     refused({**gcs_parameters(keys, DRONES), **changes}, CONFIG, *said)
 
 
+def test_only_the_one_in_python_asks_a_daemon(keys: Path) -> None:
+    if not installed("cpp"):
+        pytest.skip("the one in C++ is not here")
+    code, _, errors = outcome("cpp", ros_arguments({**drone_parameters(keys, 1), "tunnel": "attach"}, "refused"))
+    assert code == CONFIG and "'tunnel' of pqc_proxy is 'attach'; it must be 'inside'" in errors
+
+
 @contextmanager
 def taken() -> Iterator[int]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
