@@ -34,6 +34,8 @@ COMMANDS = {
     "status": "status_command:status",
     "rekey": "rekey_command:rekey",
     "reload": "reload_command:reload",
+    "pause": "pause_command:pause",
+    "resume": "pause_command:resume",
     "drones": "drones_command:drones_app",
     "station": "station_command:station",
     "dashboard": "dashboard_command:dashboard",

@@ -12,7 +12,7 @@ import typer
 from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.rekey_command import End
-from pqc_mav_common.local_socket import chosen, folders
+from pqc_mav_common.local_socket import chosen, nothing_here
 
 
 def reload(
@@ -31,8 +31,7 @@ def reload(
     role = on.value if on else "drone" if drone else ""
     with chosen(os.environ, path=socket, role=role, drone=drone) as control:
         if control is None:
-            where = " or ".join(str(folder) for folder in folders(os.environ))
-            raise CliError(f"No such engine has a control socket in {where}; is it running on this machine?")
+            raise nothing_here(os.environ)
         try:
             changes = control.ask("reload", **({"dry_run": True} if dry_run else {}))
         except OSError as error:
