@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`chaos/run crashes`: what a crash costs a tunnel that runs in a process of its own.
+
+Two `pqcmav up` with `--tunnel daemon`, and traffic both ways. Proxy nodes are killed and stopped under it, which must
+cost no packet; tunnels are killed, open and paused, and must come back as they were wanted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import messages
+import pqc_mav_tunnel
+import psutil
+import tables
+from ends import DRONE_ID
+from tally import percentile
+from traffic import End, TrafficProcess, application_socket, total
+
+from pqc_mav_bringup.respawn import Respawn
+from pqc_mav_common import two_ends
+from pqc_mav_common.child import Program
+from pqc_mav_common.free_ports import free_ports, held_domain, own_run_folder
+from pqc_mav_common.local_socket import Control, ControlError, Place
+from pqc_mav_common.two_ends import HOST
+from pqc_mav_common.waiting import wait_until
+
+RATE = 320.0  # messages a second, each way
+NODE, TUNNEL = "pqc_proxy", "pqcmav-tunneld"
+BACK_S = 1.0  # longest time until a killed tunnel is as it was wanted
+STOP_S = 1.0
+QUICK = Respawn().quick  # deaths after which the supervisor waits longer
+_BETWEEN_S = (0.2, 0.6)
+_LIMIT_S = 60.0
+_STEP_S = 0.005
+UP = [sys.executable, "-c", "from pqc_mav_cli.entry import run; run()", "up"]
+ALONE = ("--sensing", "false", "--policy", "false", "--detect", "false")
+
+
+class CrashError(RuntimeError):
+    """The measurement could not be made."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is done `runs` times to a program of one end."""
+
+    title: str
+    end: str
+    program: str
+    number: signal.Signals = signal.SIGKILL
+    paused: bool = False
+
+
+SCENES = {
+    "node": Scene("kill -9 of the drone's proxy node", "drone", NODE),
+    "ground": Scene("kill -9 of the gcs' proxy node", "gcs", NODE),
+    "stopped": Scene(f"the drone's proxy node stands still for {STOP_S:g} s", "drone", NODE, signal.SIGSTOP),
+    "tunnel": Scene("kill -9 of the drone's pqcmav-tunneld", "drone", TUNNEL),
+    "server": Scene("kill -9 of the gcs' pqcmav-tunneld", "gcs", TUNNEL),
+    "paused": Scene("kill -9 of a paused pqcmav-tunneld", "drone", TUNNEL, paused=True),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one scene: messages sent and lost, and how long each time until the tunnel was as wanted, and the node too."""
+
+    sent: int
+    lost: int
+    back_s: list[float]
+    wrong: int  # times that it came back in another state
+
+    def good(self, scene: Scene) -> bool:
+        """Whether it is as it has to be."""
+        if scene.program == NODE:
+            return self.lost == 0 and self.wrong == 0
+        return self.wrong == 0 and max(self.back_s) <= BACK_S
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this command's options."""
+    parser.add_argument("--runs", type=int, default=20, help="crashes in each scene")
+    parser.add_argument("--only", default="", help=f"scenes, separated by commas, of: {', '.join(SCENES)}")
+    parser.add_argument("--seed", type=int, default=1, help="of the times of the crashes")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print and write; 0 when every scene is as it has to be."""
+    machine = tables.machine()
+    names = options.only.split(",") if options.only else list(SCENES)
+    outcomes = {}
+    for name in names:
+        try:
+            outcomes[name] = measure(SCENES[name], options.runs, random.Random(options.seed))
+        except CrashError as error:
+            print(f"crashes: {name}: {error}")
+            return 1
+        print(f"{SCENES[name].title}: {outcomes[name]}", flush=True)
+    whole = {"machine": machine, "rate": RATE, "runs": {name: asdict(each) for name, each in outcomes.items()}}
+    tables.publish(options.output, "crashes", page(outcomes, machine), whole)
+    return 0 if all(each.good(SCENES[name]) for name, each in outcomes.items()) else 1
+
+
+class Room:
+    """Both ends under `pqcmav up`, with traffic through them. Use it in a `with` block."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self.ends: dict[str, Program] = {}
+
+    def __enter__(self) -> Room:
+        try:
+            self._build()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _build(self) -> None:
+        enter = self._stack.enter_context
+        folder = Path(enter(tempfile.TemporaryDirectory(prefix="pqcmav-crashes-")))
+        variables = enter(own_run_folder())
+        self.doors = {
+            "drone": Place(Path(variables["PQCMAV_RUN_DIR"]) / f"drone-{DRONE_ID}.sock"),
+            "gcs": Place(Path(variables["PQCMAV_RUN_DIR"]) / "gcs.sock"),
+        }
+        environment = {**os.environ, **variables, "ROS_DOMAIN_ID": str(enter(held_domain())), "PQCMAV_LOG_DIR": ""}
+        pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
+        vehicle, ground = (enter(application_socket()) for _ in range(2))
+        data, own_data, drone_plain, gcs_plain = free_ports(4)
+        gcs = two_ends.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
+        gcs["drone"][DRONE_ID]["plain_bind"] = f"{HOST}:{gcs_plain}"
+        plain = f"{HOST}:{drone_plain}"
+        drone = two_ends.drone_config(str(folder), DRONE_ID, data, local_data_port=own_data, plain_bind=plain)
+        for name, config in (("gcs", gcs), ("drone", drone)):
+            path = two_ends.write(folder / f"{name}.yaml", {"/**": {NODE: {"ros__parameters": config}}})
+            alone = ALONE if name == "drone" else ALONE[-2:]
+            line = [*UP, name, "--config", str(path), "--tunnel", "daemon", *alone]
+            self.ends[name] = Program(name, line, env=environment, start_new_session=True)
+            self._stack.callback(self.ends[name].kill)
+        for name in self.ends:
+            self.wait(lambda name=name: self.linked(name), f"a session of the {name}")
+            self.ends[name].wait_for("Asks pqcmav-tunneld")
+        self.ways = [
+            End(vehicle, 0, messages.DOWN, drone_plain, RATE),
+            End(ground, 0, messages.UP, gcs_plain, RATE),
+        ]
+
+    def wait(self, holds: Callable[[], bool], what: str) -> float:
+        """How long it took until that held. Raises CrashError."""
+        began = time.monotonic()
+        if not wait_until(holds, _LIMIT_S, _STEP_S):
+            said = "; ".join(f"{name}: {end.last_words()}" for name, end in self.ends.items())
+            raise CrashError(f"not within {_LIMIT_S:g} s: {what}. {said}")
+        return time.monotonic() - began
+
+    def ask(self, end: str, command: str) -> dict[str, Any]:
+        """What the tunnel of an end answers; nothing while it is not there, or has not read its configuration."""
+        try:
+            with Control(self.doors[end]) as control:
+                return control.ask(command)
+        except (OSError, ControlError):
+            return {}
+
+    def linked(self, end: str) -> bool:
+        """Whether its tunnel has a session."""
+        tunnels = self.ask(end, "status").get("tunnels", [])
+        return bool(tunnels) and tunnels[0]["state"] == "UP"
+
+    def process(self, end: str, program: str) -> psutil.Process | None:
+        """The one of this end that runs the program now."""
+        for child in psutil.Process(self.ends[end].pid).children():
+            try:
+                if any(Path(word).name == program for word in child.cmdline()[:2]):
+                    return child
+            except psutil.Error:
+                continue
+        return None
+
+
+def measure(scene: Scene, runs: int, generator: random.Random) -> Outcome:
+    """The scene, again and again. In rooms of their own, so that the supervisor waits as after the first deaths."""
+    sent = received = wrong = 0
+    back: list[float] = []
+    while len(back) < runs:
+        with Room() as room:
+            if scene.paused:
+                room.ask(scene.end, "pause")
+            traffic = TrafficProcess(room.ways)
+            try:
+                for _ in range(min(QUICK, runs - len(back))):
+                    time.sleep(generator.uniform(*_BETWEEN_S))
+                    back_s, state = _crash(room, scene)
+                    back.append(back_s)
+                    wrong += state != ("inactive" if scene.paused else "active")
+                counts = traffic.stop()
+            finally:
+                traffic.close()
+            sent += total(counts, "sent")
+            received += total(counts, "received")
+    return Outcome(sent, sent - received, back, wrong)
+
+
+def _crash(room: Room, scene: Scene) -> tuple[float, str]:
+    """One of them. How long it took until the program was there again as wanted, and the state of the tunnel then."""
+    victim = room.process(scene.end, scene.program)
+    if victim is None:
+        raise CrashError(f"no {scene.program} runs at the {scene.end}")
+    said = len(room.ends[scene.end].lines)
+    victim.send_signal(scene.number)
+    if scene.number == signal.SIGSTOP:
+        time.sleep(STOP_S)
+        victim.send_signal(signal.SIGCONT)
+        return STOP_S, str(room.ask(scene.end, "hello")["state"])
+
+    def there() -> bool:
+        hello = room.ask(scene.end, "hello")
+        return hello.get("pid", victim.pid) != victim.pid and not hello["starting"]
+
+    if scene.program == TUNNEL:
+        back_s = room.wait(there, "a tunnel that was started again")
+        state = str(room.ask(scene.end, "hello")["state"])
+        room.ends[scene.end].wait_for("pqcmav-tunneld is there again", said)
+        if not scene.paused:
+            room.wait(lambda: room.linked(scene.end), "a session")
+        return back_s, state
+    began = time.monotonic()
+    room.ends[scene.end].wait_for("Asks pqcmav-tunneld", said)
+    return time.monotonic() - began, str(room.ask(scene.end, "hello")["state"])
+
+
+def page(outcomes: dict[str, Outcome], machine: str) -> str:
+    """The results page."""
+    text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes`: two `pqcmav up --tunnel "
+    text += f"daemon` on loopback, {RATE:g} messages/s each way. *Back*: until the node asks its tunnel again, or the "
+    text += f"tunnel is as it was wanted (at most {BACK_S:g} s).\n\n*{machine}*\n\n"
+    head = ("what", "times", "sent", "lost", "back p50 s", "worst s", "wrong state", "verdict")
+    rows = []
+    for name, one in outcomes.items():
+        scene = SCENES[name]
+        figures = [f"{value:.2f}" for value in (percentile(one.back_s, 0.5), max(one.back_s))]
+        lost = "-" if scene.paused else one.lost
+        verdict = "ok" if one.good(scene) else "FAILED"
+        rows.append((scene.title, len(one.back_s), one.sent, lost, *figures, one.wrong, verdict))
+    return text + tables.markdown(head, rows)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node that crashes costs no packet; a tunnel that crashes comes back as it was wanted."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from crashes import NODE, SCENES, Outcome, measure, page
+
+RUNS = 2  # 20 and more for the record: 'tools/run chaos/run crashes'
+
+
+@pytest.mark.parametrize("name", ["node", "stopped", "tunnel", "paused"])
+def test_a_crash(name: str) -> None:
+    scene = SCENES[name]
+    outcome = measure(scene, RUNS, random.Random(7))
+    assert len(outcome.back_s) == RUNS and outcome.wrong == 0, outcome
+    if scene.program == NODE:
+        assert outcome.lost == 0 < outcome.sent, outcome
+
+
+def test_the_page_says_what_was_lost() -> None:
+    good, late = Outcome(1000, 0, [0.5, 0.6], 0), Outcome(1000, 300, [0.5, 1.2], 0)
+    told = page({"node": good, "tunnel": good, "paused": good}, "here")
+    assert "FAILED" not in told and told.count("| ok |") == 3
+    assert page({"node": late, "tunnel": late}, "here").count("FAILED") == 2
+    assert not Outcome(1000, 0, [0.5], 1).good(SCENES["node"])
