@@ -221,12 +221,18 @@ class Host::Impl final : public Steered {
     return change([&](Engine& engine) { return engine.use_station(gcs_id); });
   }
   bool keep(const std::string& key, ConfigValue value) override {
+    const std::lock_guard lock(mutex_);
     const auto schema = config_schema();
-    if (!key.starts_with("drone.") && std::ranges::find(schema, key, &ConfigKey::key) == schema.end())
+    const auto found = std::ranges::find(schema, key, &ConfigKey::key);
+    const bool known =
+        found != schema.end() && (!config_ || (config_->role == Role::drone ? found->drone : found->gcs));
+    if (!known && !key.starts_with("drone."))
       throw TunnelError(Errc::config_unknown_key, "There is no key '" + key + "'.");
     if (is_fixed(key.substr(key.rfind('.') + 1)))
       throw TunnelError(Errc::permission, "'" + key + "' is for the start alone; change the configuration file.");
-    const std::lock_guard lock(mutex_);
+    if ((key == "shape_kbit" && !std::holds_alternative<std::int64_t>(value)) ||
+        (key == "station" && !std::holds_alternative<std::string>(value)))
+      return false;
     settings_.insert_or_assign(key, std::move(value));
     return true;
   }
@@ -326,7 +332,24 @@ class Host::Impl final : public Steered {
       tell_problem(error);
       throw;
     }
+    count_what_was_set();
     serve();
+  }
+
+  /// What counts at once, and was set after the configuration had been read.
+  void count_what_was_set() {
+    FlatConfig set;
+    {
+      const std::lock_guard lock(mutex_);
+      set = settings_;
+    }
+    try {
+      if (const auto it = set.find("shape_kbit"); it != set.end())
+        engine_->set_shape_kbit(std::get<std::int64_t>(it->second));
+      if (const auto it = set.find("station"); it != set.end()) engine_->use_station(std::get<std::string>(it->second));
+    } catch (const TunnelError& error) {
+      events.log(LogLevel::warning, "", error.what());
+    }
   }
 
   void close_tunnel() {

@@ -165,6 +165,7 @@ TEST_F(HostTest, WhatIsSetCountsFromTheNextConfigureOn) {
   EXPECT_EQ(set("shape_kbit", 128)["result"]["now"], false);
   (void)own->resume();
   EXPECT_EQ(now("dscp"), 46) << "not before it is read again";
+  EXPECT_TRUE(eventually([&] { return own->status()[0].shape_kbit == 128; })) << "but at once in the next engine";
   EXPECT_EQ(ask("reload")["result"]["drones"]["restart"], Json{"dscp"}) << "what counts already is no news";
   (void)own->pause();
   (void)own->configure();

@@ -527,20 +527,23 @@ CommandAnswer Commands::set(const Json& request, const Asker& who) {
   const auto it = request.find("value");
   const auto value = it == request.end() ? Json(nullptr) : *it;
   const auto told = [&] { note(who, "", "set " + key + " to " + value.dump()); };
-  const bool open = engine_.host().state == HostState::active;
-  const auto set = [&](bool now, ConfigValue later) {
-    (void)engine_.keep(key, std::move(later));
-    return answer_with(request, {{"now", now}});
+  // One that opens meanwhile takes what is kept (Host), or is open when this looks again.
+  const auto set = [&](ConfigValue later, const auto& now) {
+    const auto open = [this] { return engine_.host().state == HostState::active; };
+    bool counts = open() && now();
+    const bool kept = engine_.keep(key, std::move(later));
+    counts = counts || (kept && open() && now());
+    return answer_with(request, {{"now", counts}});
   };
   if (key == "shape_kbit" && value.is_number_integer()) {
     const auto kbit = value.get<std::int64_t>();
     told();
-    return set(open && engine_.set_shape_kbit(kbit), kbit);
+    return set(kbit, [&] { return engine_.set_shape_kbit(kbit); });
   }
   if (key == "station" && value.is_string()) {
     const auto station = text_in(request, "value");
     told();
-    return set(open && engine_.use_station(station), station);
+    return set(station, [&] { return engine_.use_station(station); });
   }
   auto kept = plain_value(value);
   if (value.is_number_integer()) kept = value.get<std::int64_t>();
