@@ -108,21 +108,25 @@ def short(function: str) -> str:
 
 
 def table(results: Iterable[Result]) -> list[str]:
-    """Of a group; operations of one algorithm with the same reports are one row, their times in the same order."""
+    """Of a group; operations of one algorithm with the same reports are one row, their times in the same order.
+
+    So are algorithms with the same reports that were not timed.
+    """
     rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for each in results:
         if each.places is not None:
             algorithm, _, operation = each.name.partition(" ") if each.group == "liboqs" else (each.name, "", "")
             said = cells(each).removeprefix(f"| {each.name} ").removesuffix(f" {time_cell(each)} |")
             rows.setdefault((algorithm, said), []).append((operation, time_cell(each)))
-    said_of = {
-        f"{algorithm} {'; '.join(name for name, _ in each)}".strip(): f"{said} {times([took for _, took in each])} |"
-        for (algorithm, said), each in rows.items()
-    }
+    names: dict[tuple[str, ...], list[str]] = {}
+    for (algorithm, said), each in rows.items():
+        operations, took = "; ".join(name for name, _ in each), times([took for _, took in each])
+        alone = "" if operations and not took else algorithm
+        names.setdefault((operations, f"{said} {took} |", alone), []).append(algorithm)
     return [
         "| operation | distinct reports of memcheck, by function | a branch or address | t (times) |",
         "|---|---|---|---|",
-        *(f"| {name} {said}" for name, said in said_of.items()),
+        *(f"| {', '.join(those)} {operations}".rstrip() + f" {said}" for (operations, said, _), those in names.items()),
     ]
 
 

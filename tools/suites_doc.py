@@ -3,67 +3,81 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
 from typing import Any
 
 import pqc_mav_tunnel
 from markdown_table import table
 
-_CIPHERS = {"aesgcm": "AG", "chacha20poly1305": "CP", "ascon128a": "AS"}
 _HEAD = """\
 # Cipher suites
 
-<!-- Made by 'make docs' from the engine's suites_table.cpp: change that table instead. -->
+<!-- Made by 'make docs' from the engine's table of suites: change that instead. -->
 
 A suite is one key encapsulation mechanism (KEM), one AEAD cipher for the packets and one signature algorithm of the
-ground station; KEM and signature have the same NIST level. Wherever a suite is named, its short code and its id are
-both accepted, in upper or lower case. X25519 is added to every suite unless `hybrid` is off. `pqcmav suites` lists
-them too, with filters, and shows which ones this machine's liboqs lacks. Which one to use:
-[choosing-a-suite.md](choosing-a-suite.md).
+ground station: any KEM with any cipher and any signature of the same NIST level. Wherever a suite is named, its short
+code and its id are both accepted, in upper or lower case: `ML-768-AG-MD-65` is `cs-mlkem768-aesgcm-mldsa65`. X25519 is
+added to every suite unless `hybrid` is off. `pqcmav suites` lists all, with filters, and shows which ones this
+machine's liboqs lacks. Which one to use: [choosing-a-suite.md](choosing-a-suite.md).
 
-* **core**: the {core} main suites. **extended**: these plus FrodoKEM and the fast variants of SPHINCS+, {extended}
-  in all. **2025**: the {campaign} suites measured in October 2025.
-* A line is three suites, one for each cipher in the place of `*`: `AG` and `aesgcm` are AES-256-GCM, `CP` and
-  `chacha20poly1305` ChaCha20-Poly1305, `AS` and `ascon128a` Ascon-128a.
+* **core**: the {core} main suites. **extended**: all {extended}, those with a part that the tables call so as well.
+  **2025**: the {campaign} suites measured in October 2025, each of these with {ciphers}:
+{measured}.
 * Sizes are bytes of the messages, once per handshake. The gcs sends the public key and the signature; the drone sends
   the ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
   signatures vary in length; the longest is shown. Data packets have 38 bytes of overhead, whatever the suite.
 """
 
 
-def _cipher(suite: dict[str, Any]) -> str:
-    """The part of the short code that names the cipher."""
-    return _CIPHERS[suite["aead_token"]]
+def _codes(suite: dict[str, Any]) -> tuple[str, str, str]:
+    """The parts of a short code: KEM, cipher, signature."""
+    words = suite["short_code"].split("-")
+    return "-".join(words[:2]), words[2], "-".join(words[3:])
 
 
-def _row(ciphers: list[dict[str, Any]]) -> list[str]:
-    """One line for a KEM and a signature, which three suites share."""
-    first = ciphers[0]
-    sets = "core" if first["core"] else "extended"
-    measured = [_cipher(suite) for suite in ciphers if suite["campaign_2025"]]
-    sizes = [f"{first[key]:,}" for key in ("public_key_bytes", "ciphertext_bytes", "signature_bytes")]
-    return [
-        f"`{first['short_code'].replace(f'-{_cipher(first)}-', '-*-', 1)}`",
-        f"`{first['id'].replace(first['aead_token'], '*', 1)}`",
-        *sizes,
-        sets + (f"; 2025 with {', '.join(measured)}" if measured else ""),
+def _kinds(suites: list[dict[str, Any]], code: int, kind: str, sizes: Iterable[str]) -> list[str]:
+    """A table of the KEMs, ciphers or signatures."""
+    rows: dict[str, list[str]] = {}
+    levels = kind != "aead"
+    for suite in suites:
+        name = _codes(suite)[code]
+        if name not in rows:
+            set_of = "core" if any(each["core"] for each in suites if _codes(each)[code] == name) else "extended"
+            row = [f"`{name}`", f"`{suite[f'{kind}_token']}`", suite[kind], *(f"{suite[size]:,}" for size in sizes)]
+            rows[name] = [*row, str(suite["level"]), set_of] if levels else row
+    titles = [
+        "short code",
+        "in the id",
+        "algorithm",
+        *(size.removesuffix("_bytes").replace("_", " ") for size in sizes),
     ]
+    return [*table([*titles, "NIST level", "set"] if levels else titles, rows.values()), ""]
 
 
 def text() -> str:
     """Return the whole page."""
     suites = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view="extended")]
-    counts = {
-        "core": sum(suite["core"] for suite in suites),
-        "extended": len(suites),
-        "campaign": sum(suite["campaign_2025"] for suite in suites),
-    }
-    titles = ("suite", "id", "public key", "ciphertext", "signature bytes", "sets")
-    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    measured: dict[str, list[str]] = {}
     for suite in suites:
-        pairs.setdefault((suite["kem"], suite["sig"]), []).append(suite)
-    lines = [_HEAD.format(**counts)]
-    for level in sorted({suite["level"] for suite in suites}):
-        of_level = [ciphers for ciphers in pairs.values() if ciphers[0]["level"] == level]
-        lines += [f"## NIST level {level}: {sum(map(len, of_level))} suites", ""]
-        lines += [*table(titles, map(_row, of_level)), ""]
-    return "\n".join(lines)
+        if suite["campaign_2025"]:
+            kem, cipher, sig = _codes(suite)
+            measured.setdefault(f"`{kem}-*-{sig}`", []).append(f"`{cipher}`")
+    (ciphers,) = {" and ".join(each) for each in measured.values()}
+    head = _HEAD.format(
+        core=sum(suite["core"] for suite in suites),
+        extended=len(suites),
+        campaign=sum(suite["campaign_2025"] for suite in suites),
+        measured=textwrap.fill(
+            ", ".join(measured), 118, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        ),
+        ciphers=ciphers,
+    )
+    return "\n".join(
+        [
+            head,
+            *_kinds(suites, 0, "kem", ("public_key_bytes", "ciphertext_bytes")),
+            *_kinds(suites, 1, "aead", ()),
+            *_kinds(suites, 2, "sig", ("signature_bytes",)),
+        ]
+    )

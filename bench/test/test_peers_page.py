@@ -85,6 +85,12 @@ def test_what_gso_changes_is_said() -> None:
     assert "worse with GSO, 2.10 (2.00-2.20) against 1.10 (1.00-1.20)" in section(text, "What GSO changes")
 
 
+@pytest.mark.parametrize(("without", "shown"), [(FAST, True), (SLOW, False), (SLOW[:4], True)])
+def test_a_row_without_gso_is_left_out_where_it_is_known_to_say_the_same(without: list[float], shown: bool) -> None:
+    text = page.render(results("cost", {"cpu_320": {"pqcmav": SLOW, "pqcmav_no_gso": without}}), SYSTEMS)
+    assert ("| PQCMAV_NO_GSO | 2" in text or "| PQCMAV_NO_GSO | 1" in text) == shown
+
+
 def test_each_part_says_of_which_sources_it_is() -> None:
     made = results("cost", {"cpu_320": {"pqcmav": FAST, "boringtun": SLOW}})
     assert "; commit not recorded; `make peers`*" in page.render(made, SYSTEMS)

@@ -69,6 +69,12 @@ def test_a_report_without_a_reading_is_taken_for_a_leak() -> None:
     assert "Not explained: HQC-128 decapsulation." in constant_time_page.page([*GOOD[:2], other], 1.0)
 
 
+def test_algorithms_that_say_the_same_and_were_not_timed_are_one_row() -> None:
+    found = [Result("liboqs", f"{name} signing", True, Counter({"f": 3})) for name in ("A-1", "A-2")]
+    rows = constant_time_page.table([*found, Result("liboqs", "A-3 signing", True, Counter({"f": 3}), 1.0, 2000)])
+    assert [row.split(" | ")[0] for row in rows[2:]] == ["| A-1, A-2 signing", "| A-3 signing"]
+
+
 def run(tmp_path: Path, report: str, t: float, *words: str) -> subprocess.CompletedProcess[str]:
     """With programs that stand in for valgrind and for the engine's."""
     program, valgrind = tmp_path / "constant_time", tmp_path / "valgrind"

@@ -31,7 +31,7 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     ]
     text = (tmp_path / "out/summary.md").read_text()
     assert "2 of 3 runs passed, 1 failed, 0 pending" in text
-    assert "| CS-A | 12 | 12 |" in text
+    assert "| CS-A | 12 | 0.4 |" in text
     assert "tunnel 2.0 % / 2.0 %" in text
     assert "0 of 620 lost" in text
     assert "test machine" in text

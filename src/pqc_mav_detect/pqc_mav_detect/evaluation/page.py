@@ -158,13 +158,12 @@ def _captured(found: Sequence[Capture]) -> tuple[str, bool]:
     return f"{hits}/{len(every)}, {false} false alarms", hits == len(every) > 0 and not false
 
 
-def delays(results: Sequence[Result], which: Callable[[Result], Judged], by_end: bool = False) -> str:
+def delays(results: Sequence[Result], which: Callable[[Result], Judged]) -> str:
     """How soon each class was named."""
     groups: dict[str, dict[str, list[Trial]]] = {}
     for result in results:
-        for trial in which(result).trials if by_end else which(result).first():
-            key = f"{trial.group}{f' ({trial.end})' if by_end else ''}"
-            groups.setdefault(key, {}).setdefault(result.name, []).append(trial)
+        for trial in which(result).first():
+            groups.setdefault(trial.group, {}).setdefault(result.name, []).append(trial)
     rows = []
     for group in sorted(groups):
         cells = []
@@ -172,13 +171,10 @@ def delays(results: Sequence[Result], which: Callable[[Result], Judged], by_end:
             trials = groups[group].get(result.name, [])
             hits, _ = _in_time(trials)
             values = [each.delay_s for each in trials]
-            words = f"{hits}/{len(trials)}"
-            if not by_end:
-                words += f"; {seconds(quantile(values, 0.5))}, {seconds(quantile(values, 0.95))}"
+            words = f"{hits}/{len(trials)}; {seconds(quantile(values, 0.5))}, {seconds(quantile(values, 0.95))}"
             cells.append(words if trials else "-")
         rows.append([group, *cells])
-    told = "in time" if by_end else "in time; p50, p95"
-    return table(["class and rate", *(f"{each.name}: {told}" for each in results)], rows)
+    return table(["class and rate", *(f"{each.name}: in time; p50, p95" for each in results)], rows)
 
 
 def missed(results: Sequence[Result]) -> str:

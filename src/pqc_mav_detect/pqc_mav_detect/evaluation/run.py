@@ -150,8 +150,6 @@ def text(
         page.delays(results, lambda each: each.attacks),
         "\n## How soon, tools and rates no training has seen\n",
         page.delays(results, lambda each: each.unseen),
-        "\n## In time at each end alone\n",
-        page.delays(results, lambda each: each.attacks, by_end=True),
         "\n## F1 of windows\n",
         "With tools and rates no training has seen, and with those of the training. Windows of an attack count from "
         "when it has to be named; those within 7 s after it do not count, because its figures still show. The trivial "
