@@ -192,8 +192,8 @@ class PqcProxyNode(ManagedNode):
                 host.change("resume")
             else:
                 self._log("warning", f"The tunnel stays closed: {hello['problem']}")
-        host.start()
         self._told_away = None
+        host.start()
         with suppress(ControlError):  # the next tick says so
             self._publish_status(force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
@@ -267,11 +267,11 @@ class PqcProxyNode(ManagedNode):
 
     def _open_again(self, host: DaemonHost) -> None:
         """A daemon that was started again and could not open its tunnel then tries as often as a node would."""
-        hello = host.hello()
-        if hello.get("state") != "inactive" or not hello["wanted"] or hello["starting"]:
+        if host.hello().get("state") != "inactive" or time.monotonic() < self._again_s:
             return
-        if time.monotonic() >= self._again_s:
-            self._again_s = time.monotonic() + AGAIN_S
+        self._again_s = time.monotonic() + AGAIN_S
+        now = host.ask("hello")  # somebody may have paused it since
+        if now["wanted"] and not now["starting"]:
             host.ask("resume")
 
     def _publish_lost(self, why: str) -> None:
