@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "clock.hpp"
+#include "console/request.hpp"
 #include "dangers.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -22,18 +23,11 @@ namespace pqcmav {
 namespace {
 
 constexpr int kConsoleVersion = 1;
-constexpr std::size_t kIdMost = 64, kTextMost = 255, kListMost = 64;
 constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
 constexpr double kRekeyWaitMost = 300, kServiceWait = 60, kHandshakesUsual = 64, kNumberMost = 1e15;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
 constexpr std::string_view kBusy = "Too many commands run already; try again when one has ended.";
 constexpr std::array<std::string_view, 4> kParts = {"status", "stats", "link", "server"};
-
-struct Refused {
-  std::string code, text;
-};
-
-[[noreturn]] void refuse(std::string code, std::string text) { throw Refused{std::move(code), std::move(text)}; }
 
 void require_owner(const Asker& who, const char* what) {
   if (who.uid != 0 && who.uid != ::geteuid())
@@ -47,66 +41,6 @@ CommandAnswer answer_with(const Json& request, Json result) {
                    {"result", std::move(result)}}),
           {},
           {}};
-}
-
-std::string text_in(const Json& request, const char* field) {
-  const auto it = request.find(field);
-  if (it == request.end()) return {};
-  if (!it->is_string() || it->get_ref<const std::string&>().size() > kTextMost)
-    refuse("bad_request", std::string("'") + field + "' must be a text of at most 255 bytes.");
-  return it->get<std::string>();
-}
-
-double number_in(const Json& request, const char* field, double otherwise, double least, double most) {
-  const auto it = request.find(field);
-  if (it == request.end()) return otherwise;
-  const double value = it->is_number() ? it->get<double>() : std::nan("");
-  if (!(value >= least && value <= most))
-    refuse("bad_request", std::string("'") + field + "' must be a number from " + Json(least).dump() + " to " +
-                              Json(most).dump() + ".");
-  return value;
-}
-
-bool flag_in(const Json& request, const char* field) {
-  const auto it = request.find(field);
-  if (it == request.end()) return false;
-  if (!it->is_boolean()) refuse("bad_request", std::string("'") + field + "' must be true or false.");
-  return it->get<bool>();
-}
-
-/// What may come back in an answer: a whole number or a short text.
-Json id_in(const Json& request) {
-  const auto it = request.find("id");
-  if (it == request.end() || it->is_null()) return nullptr;
-  if (it->is_number_integer() || (it->is_string() && it->get_ref<const std::string&>().size() <= kIdMost)) return *it;
-  refuse("bad_request", "'id' must be a whole number or a text of at most 64 bytes.");
-}
-
-bool is_text(const Json& value) { return value.is_string() && value.get_ref<const std::string&>().size() <= kTextMost; }
-
-/// True, false, a text, or a list of texts; nothing for another value.
-std::optional<ConfigValue> plain_value(const Json& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (is_text(value)) return value.get<std::string>();
-  if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), is_text))
-    return value.get<std::vector<std::string>>();
-  return std::nullopt;
-}
-
-ConfigValue setting_of(const std::string& key, const Json& value) {
-  if (auto out = plain_value(value)) return *std::move(out);
-  refuse("bad_request", std::string("'") + key.substr(0, kIdMost) +
-                            "' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.");
-}
-
-/// The keys below drone.<id>. of a request.
-FlatConfig settings_in(const Json& request) {
-  FlatConfig out;
-  const auto it = request.find("settings");
-  if (it == request.end()) return out;
-  if (!it->is_object()) refuse("bad_request", "'settings' must be an object of keys and values.");
-  for (const auto& [key, value] : it->items()) out[key] = setting_of(key, value);
-  return out;
 }
 
 /// Those of the entries that are about a drone, or all for "", each as `show` has it.
