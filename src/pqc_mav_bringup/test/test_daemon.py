@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+from pathlib import Path
+
+import pytest
+from programs import install
+
+from pqc_mav_bringup.configuration import engine_of
+from pqc_mav_bringup.daemon import arranged
+from pqc_mav_bringup.description import BringupError, Process, resolve
+from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
+from pqc_mav_bringup.proxy import ATTACH, DAEMON
+from pqc_mav_bringup.systems import DEMO, DRONE, GCS
+
+ALONE = {"sensing": "false", "policy": "false", "detect": "false"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "run"
+    monkeypatch.setenv("PQCMAV_RUN_DIR", str(place))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    install(tmp_path, "pqc_mav_tunnel", TUNNELD)
+    return place
+
+
+def config(tmp_path: Path, **values: object) -> str:
+    path = tmp_path / "end.yaml"
+    path.write_text(json.dumps({"/**": {"pqc_proxy": {"ros__parameters": values}}}))
+    return str(path)
+
+
+def pair(**given: str) -> tuple[Process, Process]:
+    node, daemon = arranged(resolve(DRONE, {"tunnel": DAEMON, **ALONE, **given}))
+    assert is_daemon(daemon) and not is_daemon(node)
+    return node, daemon
+
+
+def test_a_daemon_has_what_its_node_has_and_both_one_door(folder: Path, tmp_path: Path) -> None:
+    file = config(tmp_path, drone_id="d7")
+    node, daemon = pair(config=file, namespace="d7", autostart="false", peer="10.0.0.1", use_sim_time="true")
+    door = str(folder / "drone-d7.sock")
+    assert node.parameters["control_socket"] == door and node.parameters["tunnel"] == DAEMON
+    line = command(daemon)
+    assert Path(line[0]).name == TUNNELD and line[-1] == file and "--ros-args" not in line
+    assert line[1:3] == ["--node", "/d7/pqc_proxy"]
+    assert line[line.index("--door") + 1] == door and "--paused" in line
+    assert 'peer="10.0.0.1"' in line and not any(word.startswith(("tunnel=", "use_sim_time=")) for word in line)
+    assert folder.stat().st_mode & 0o077 == 0
+    assert (node.respawn, node.nice) == (daemon.respawn, daemon.nice)
+
+
+@pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
+def test_it_runs_only_where_it_is_asked_for(system) -> None:
+    values = {argument.name: argument.default or "1" for argument in system.arguments}
+    for tunnel, count in (("inside", 0), (ATTACH, 0), (DAEMON, 1 + (system is DEMO))):
+        processes = resolve(system, {**values, "tunnel": tunnel})
+        assert sum(map(is_daemon, processes)) == count
+        nodes = [each for each in processes if each.node == "pqc_proxy" and not is_daemon(each)]
+        assert {each.package for each in nodes} == {"pqc_mav_proxy"} or tunnel == "inside"
+        assert {each.parameters.get("tunnel", "inside") for each in nodes} == {tunnel}
+
+
+def test_the_configuration_of_one_that_runs_already_is_not_ours_to_judge(tmp_path: Path) -> None:
+    node, *_ = resolve(DRONE, {"tunnel": ATTACH, "config": config(tmp_path, keys="/nowhere"), **ALONE})
+    assert engine_of(node) == {}
+
+
+def test_where_a_door_cannot_be(folder: Path, tmp_path: Path) -> None:
+    def refusal(**values: object) -> str:
+        with pytest.raises(BringupError) as refused:
+            pair(config=config(tmp_path, **values))
+        return str(refused.value)
+
+    assert "must not be 'off'" in refusal(control_socket="off")
+    assert "There is no folder /nowhere" in refusal(control_socket="/nowhere/own.sock")
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    assert f"{folder} is open to other users" in refusal()
+    folder.chmod(0o1777)
+    assert pair(config=config(tmp_path, control_socket=str(folder / "own.sock")))[0].parameters["control_socket"]
+    folder.rmdir()
+    folder.write_text("no folder")
+    assert "set PQCMAV_RUN_DIR to one of your own" in refusal()
+
+
+def test_the_one_in_cpp_has_its_engine_inside() -> None:
+    with pytest.raises(BringupError, match="tunnel:=daemon needs proxy:=py"):
+        resolve(GCS, {"tunnel": DAEMON, "proxy": "cpp"})
