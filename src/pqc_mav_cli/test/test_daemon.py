@@ -81,6 +81,7 @@ def test_a_tunnel_of_its_own_carries_what_its_proxy_would(ends: Ends, folder: Pa
         assert drone.end(signal.SIGINT) == 0 and gcs.end(signal.SIGINT) == 0
         wait_until_gone(started)
         assert list(folder.iterdir()) == [], "no door, and nothing of it"
+        assert not any("There is no pqcmav-tunneld" in line for each in (gcs, drone) for line in each.lines)
 
 
 def test_all_ends_with_a_killed_supervisor(ends: Ends) -> None:

@@ -78,7 +78,8 @@ class PqcProxyNode(ManagedNode):
         self._hardware_id = socket.gethostname()
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._publishing = threading.Lock()  # of the status
-        self._told_away: bool | None = None  # whether the log says that the daemon is away; None: nothing yet
+        self._away: bool | None = None  # whether the daemon is away; None: not heard of yet
+        self._unsaid = ""  # why it is away, as long as the log does not say so
         self._again_s = 0.0
         self._published: list[tuple[Any, ...]] = []
         self._served: list[str] = []  # the drones that the topics have room for
@@ -192,7 +193,7 @@ class PqcProxyNode(ManagedNode):
                 host.change("resume")
             else:
                 self._log("warning", f"The tunnel stays closed: {hello['problem']}")
-        self._told_away = None
+        self._away, self._unsaid = None, ""
         host.start()
         with suppress(ControlError):  # the next tick says so
             self._publish_status(force=True)
@@ -253,14 +254,13 @@ class PqcProxyNode(ManagedNode):
         if not isinstance(host, DaemonHost):
             return
         if not event["there"]:
-            self._log("error", event["reason"])
-            self._told_away = True
+            self._away, self._unsaid = True, event["reason"]
             self._publish_lost(event["reason"])
             return
-        if self._told_away is not False:
-            again = "pqcmav-tunneld is there again." if self._told_away else f"Asks pqcmav-tunneld at {host.path}."
+        if self._away is not False:
+            again = "pqcmav-tunneld is there again." if self._away else f"Asks pqcmav-tunneld at {host.path}."
             self._log("info", again)
-            self._told_away = False
+            self._away, self._unsaid = False, ""
         if event["gap"]:
             self._send_settings(host)
         self._again_s = 0.0
@@ -395,6 +395,9 @@ class PqcProxyNode(ManagedNode):
         except ControlError as error:  # a daemon is away, or has no configuration
             if not isinstance(host, DaemonHost):
                 raise
+            if self._unsaid:  # at the next tick: one that ends together with this program needs no word
+                self._log("error", self._unsaid)
+                self._unsaid = ""
             self._publish_lost(one_line(error))
 
     def _publish_of(self, host: EngineHost | DaemonHost) -> None:
