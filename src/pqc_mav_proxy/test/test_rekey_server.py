@@ -65,7 +65,6 @@ class Bench:
             self.host.free.set()
         self._executor.shutdown()
         self._thread.join()
-        self.call.close()
         self.server.close()
         self.node.destroy_node()
         self.client.destroy_node()
