@@ -11,7 +11,7 @@ import pandas as pd
 from pqc_mav_bench.analysis import estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section
+from pqc_mav_bench.report.blocks import Block, Section
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import MISSING, duration, listed
@@ -71,20 +71,15 @@ def aeads(c: ReportInput) -> Section:
         bars.Series("Encrypt", columns["Encrypt (µs)"], palette.light("blue")),
         bars.Series("Decrypt", columns["Decrypt (µs)"], palette.light("orange"), "///"),
     ]
-    explanation = Explanation(
-        "Median time of the tunnel's engine to seal and to open one packet of the workload, sampled while traffic ran.",
-        "Only the cipher and its framing are timed, not the system calls that carry the packet.",
-        [sentences.extremes(times["seal"], "median encryption time", "µs", "shortest", "longest"), _fastest(c)],
-        [
-            _budget(max(seal.values())),
-            against_alone(c, seal, "encrypt", "sealing", "'AEAD operations alone', [pqcmav-paper] Table VI"),
-        ],
-    )
-    alt = "Bars of encryption and decryption time per packet for each cipher."
+    says = [sentences.extremes(times["seal"], "median encryption time", "µs", "shortest", "longest"), _fastest(c)]
+    meaning = [
+        _budget(max(seal.values())),
+        against_alone(c, seal, "encrypt", "sealing", "'AEAD operations alone', [pqcmav-paper] Table VI"),
+    ]
     drawing = bars.grouped([bars.Panel(order, series, "Time per packet (µs)", "µs")], 340)
     blocks: list[Block] = [
-        chart(c, "aead", title, alt, drawing, explanation),
-        table(c, "aead-relative", "AEAD times", pd.DataFrame(columns)),
+        chart(c, "aead", drawing, says, meaning),
+        table(c, "aead-relative", pd.DataFrame(columns)),
         published("aead-published"),
     ]
     return Section("aeads", title, blocks)

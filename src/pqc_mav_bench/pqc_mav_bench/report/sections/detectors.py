@@ -67,14 +67,8 @@ def _own_load(c: ReportInput) -> Block:
         }
     )
     real = {title: found[title] for name, title in names.items() if name not in c.emulated}
-    explanation = Explanation(
-        "Processor time of the detector's process on the drone's computer, or of the load in its place, by scenario.",
-        "As a share of one core, over the whole run; the interval is that of the median over pairs of KEM and "
-        "signature. A load in place of a detector takes what it was told to take: it says nothing about the detector.",
-        [sentences.extremes(real, "share of one core that a detector takes", "%", "smallest", "largest")],
-        ["How well the detectors tell attacks is not part of a campaign: it is measured apart (docs/detection.md)."],
-    )
-    return table(c, "detector-load", "Processor time of the detectors", frame, explanation, across=True)
+    says = [sentences.extremes(real, "share of one core that a detector takes", "%", "smallest", "largest")]
+    return table(c, "detector-load", frame, says, across=True)
 
 
 def detector_overhead(c: ReportInput) -> Section:
@@ -91,20 +85,9 @@ def detector_overhead(c: ReportInput) -> Section:
         of_rows = [effects.get((r.group, r.scenario)) for r in rows]
         spans = [f"{number(e.low)} to {number(e.high)}" if e else MISSING for e in of_rows]
         frame["Ratio of a suite to itself, 95 % interval"] = spans
-    explanation = Explanation(
-        "Difference of the medians with and without each detector, in milliseconds and in per cent of the baseline.",
-        "Bars below zero mean that the median was lower with the detector. The bars are differences of medians and "
-        "have no interval; what is certain is said below, and comes from each suite's comparison with itself.",
-        detector_sentences(c),
-        [
-            "The documents give these deltas in a table and again in the text, and the two differ; see the page on the "
-            "published figures."
-        ],
-    )
-    alt = "Bars of added handshake time per KEM family in two panels."
     blocks: list[Block] = [
-        chart(c, "overhead", title, alt, _overhead_drawing(rows), explanation, across=True),
-        table(c, "overhead-table", "Detector overhead", frame, across=True),
+        chart(c, "overhead", _overhead_drawing(rows), detector_sentences(c), across=True),
+        table(c, "overhead-table", frame, across=True),
         *scenario_note(c),
         published("overhead-published"),
     ]

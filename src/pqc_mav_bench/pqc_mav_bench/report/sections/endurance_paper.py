@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.table import SCENARIO_NAMES, has, rank, wide
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section, see
+from pqc_mav_bench.report.blocks import Block, Section, see
 from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.numbers import number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
@@ -36,7 +38,7 @@ def _performance(c: ReportInput) -> list[Block]:
 def _level_ranges(c: ReportInput) -> Block:
     columns = {"handshake_ms": "Handshake (ms) {}", "loss_percent": "Loss (%) {}", "power_mean_w": "Power (W) {}"}
     frame = groups_table("Level", levels_of(c.baseline), columns, _MIN_MAX)
-    return table(c, "level-ranges", "Ranges by NIST level, [endurance-paper] Table 4", frame)
+    return table(c, "level-ranges", frame)
 
 
 def _representatives(c: ReportInput) -> Block:
@@ -51,13 +53,8 @@ def _representatives(c: ReportInput) -> Block:
     ratio = Estimate(last.value / first.value, last.low / first.high, last.high / first.low)
     between = "" if ratio.is_exact else f" ({number(ratio.low)} to {number(ratio.high)} by the 95 % intervals)"
     apart = f"The slowest handshake takes {number(ratio.value)} times as long as the fastest{between}{spread}."
-    explanation = Explanation(
-        "Fastest, middle and slowest suite.",
-        "Handshake time and power side by side.",
-        [apart if first.below(last) else ""],
-    )
     frame = titled(picked[["suite", *present(picked, "handshake_ms", "primitives_ms", "power_mean_w")]])
-    return table(c, "latency-power", "Latency against power, [endurance-paper] Table 5", frame, explanation)
+    return table(c, "latency-power", frame, [apart if first.below(last) else ""])
 
 
 def _bands(c: ReportInput) -> Block:
@@ -66,7 +63,7 @@ def _bands(c: ReportInput) -> Block:
         return without(c, "power bands", "no power figure exists")
     columns = {"power_mean_w": "Power {} (W)", "energy_j": "Energy {} (J)"}
     frame = groups_table("KEM family", families_of(rows), columns, _MIN_MAX, counted=False)
-    return table(c, "bands", "Power bands by KEM family, [endurance-paper] Table 6", frame)
+    return table(c, "bands", frame)
 
 
 def _family(c: ReportInput, family: str, place: int) -> Block:
@@ -74,8 +71,15 @@ def _family(c: ReportInput, family: str, place: int) -> Block:
     columns = present(rows, "handshake_ms", "primitives_ms", "rtt_mean_ms", "loss_percent", "power_mean_w")
     if not columns:
         return without(c, f"results of {family}", "no suite of that family was measured")
-    title = f"{family} results, [endurance-paper] Table {place}"
-    return table(c, f"family-{family.lower()}", title, titled(rows[["suite", *columns]]), folded=True)
+    return table(
+        c,
+        f"family-{family.lower()}",
+        titled(rows[["suite", *columns]]),
+        of="family",
+        folded=True,
+        family=family,
+        place=place,
+    )
 
 
 def _scenario_power(c: ReportInput) -> Block:
@@ -83,19 +87,13 @@ def _scenario_power(c: ReportInput) -> Block:
     if grid.empty:
         return without(c, "power by scenario", "no power figure exists")
     frame = grid.rename(columns={n: f"{called(n)} (W)" for n in grid.columns}).reset_index(names="Suite")
-    title = "Power in the scenarios, [endurance-paper] Table 10"
-    return table(c, "scenario-power", title, frame, across=True, folded=True)
+    return table(c, "scenario-power", frame, across=True, folded=True)
 
 
 def _scenario_resources(c: ReportInput) -> Block:
     frame = scenarios_table(c, {"cpu_peak_percent": "Mean of peak CPU (%)", "tunnel_rss_mib": "Mean RSS (MiB)"})
-    explanation = Explanation(
-        "Processor and memory per scenario, means over the suites.",
-        "As in the document, CPU is the mean of the suites' peaks.",
-        [sentences.extremes(per_scenario(c, "cpu_peak_percent"), "median peak CPU", "%", "lowest", "highest")],
-    )
-    title = "Resources by scenario, [endurance-paper] Table 11"
-    return table(c, "scenario-resources", title, frame, explanation, across=True)
+    says = [sentences.extremes(per_scenario(c, "cpu_peak_percent"), "median peak CPU", "%", "lowest", "highest")]
+    return table(c, "scenario-resources", frame, says, across=True)
 
 
 def _best_worst(c: ReportInput) -> Block:
@@ -105,14 +103,14 @@ def _best_worst(c: ReportInput) -> Block:
     ends = rank(rows, "power_mean_w", ascending=False).iloc[[0, -1]]
     frame = titled(ends[["suite", *present(ends, "power_mean_w", "energy_j", "cpu_peak_percent")]])
     frame.insert(0, "Policy", ["worst", "best"] if c.is_published else ["highest figure", "lowest figure"])
-    explanation = None if c.is_published else Explanation("The two ends of the column.", NO_RANKING, [])
-    return table(c, "best-worst", "Worst and best power, [endurance-paper] Table 14", frame, explanation)
+    own: dict[str, Any] = {} if c.is_published else {"shows": "The two ends of the column.", "read": NO_RANKING}
+    return table(c, "best-worst", frame, **own)
 
 
 def _composition(c: ReportInput) -> Block:
     codes = c.runs.drop_duplicates("suite")[["suite", "suite_id", "kem", "aead", "sig", "nist_level"]]
     frame = codes.set_axis(["Suite", "Id", "KEM", "AEAD", "Signature", "Level"], axis=1)
-    return table(c, "composition", "Suites and their algorithms, [endurance-paper] Table 1", frame, folded=True)
+    return table(c, "composition", frame, folded=True)
 
 
 def endurance_paper(c: ReportInput) -> Section:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -16,23 +18,48 @@ from pqc_mav_bench.report.charts.points import Points
 from pqc_mav_bench.report.figure import Drawing
 from pqc_mav_bench.report.numbers import duration
 from pqc_mav_bench.report.report_input import ReportInput, published_source
+from pqc_mav_bench.report.shipped import asset
+
+_TEXTS = ("title", "alt", "shows", "read", "meaning")
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    """What assets/figures.csv says of each chart and table, by its key: title, text for those who do not see it, what
+    it shows, how to read it, what it means. A name in braces is put in by the caller."""
+    return {row["key"]: row for row in csv.DictReader(asset("figures.csv").splitlines())}
+
+
+def _told(
+    key: str, says: Sequence[str] | None, meaning: Sequence[str], own: Mapping[str, Any]
+) -> tuple[str, str, Explanation | None]:
+    """Title, alternative text and explanation. `own` texts go before those of the table, and into their braces."""
+    row = _texts().get(key) or {"title": own["title"]}
+    title, alt, shows, read, means = (own.get(name) or row.get(name, "").format(**own) for name in _TEXTS)
+    explained = Explanation(shows, read, says or [], [means] if means else meaning) if shows else None
+    return title, alt, explained
 
 
 def chart(
     c: ReportInput,
     key: str,
-    title: str,
-    alt: str,
     drawing: Drawing,
-    explanation: Explanation,
-    data: pd.DataFrame | None = None,
+    says: Sequence[str],
+    meaning: Sequence[str] = (),
     *,
+    of: str = "",
+    data: pd.DataFrame | None = None,
     across: bool = False,
     origin: str = "",
     published: Sequence[str] = (),
+    **own: Any,
 ) -> Chart:
-    """A chart of the campaign's numbers. `across`: it compares scenarios; `published`: tables of the documents drawn
-    with them; `origin` instead of the badge that follows from the campaign."""
+    """A chart of the campaign's numbers, with what they say. Its texts are those of `key`, or of `of`, in figures.csv.
+
+    `across`: it compares scenarios; `published`: tables of the documents drawn with them; `origin` instead of the badge
+    that follows from the campaign.
+    """
+    title, alt, explanation = _told(of or key, says, meaning, own)
     sources = [*c.sources, *published_source(*published)]
     return Chart(key, title, alt, drawing, origin or c.origin(across), sources, data, explanation)
 
@@ -40,17 +67,20 @@ def chart(
 def table(
     c: ReportInput,
     key: str,
-    title: str,
     frame: pd.DataFrame,
-    explanation: Explanation | None = None,
+    says: Sequence[str] = (),
+    meaning: Sequence[str] = (),
     *,
+    of: str = "",
     across: bool = False,
     origin: str = "",
     published: Sequence[str] = (),
     digits: int = 3,
     folded: bool = False,
+    **own: Any,
 ) -> Table:
     """A table of the campaign's numbers; the arguments are those of `chart`."""
+    title, _, explanation = _told(of or key, says, meaning, own)
     sources = [*c.sources, *published_source(*published)]
     return Table(key, title, frame, origin or c.origin(across), sources, explanation, digits, folded)
 

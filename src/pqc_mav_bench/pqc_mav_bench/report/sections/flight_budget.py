@@ -10,7 +10,7 @@ from pqc_mav_bench.analysis.estimate import of_suites
 from pqc_mav_bench.analysis.intervals import RANKED_FROM, ends
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Notice, Section
 from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
@@ -58,22 +58,16 @@ def flight_budget(c: ReportInput) -> Section:
         )
     frame = _budget_rows(c, power)
     first, last = frame.iloc[0], frame.iloc[-1]
-    explanation = Explanation(
-        f"A 30-minute flight at {number(power)} W ({whose}) with a rekey every minute: energy of the flight, of "
-        f"one rekey, of all.",
-        "Energy of a rekey is mean power times handshake time, as in the documents; it counts the computer's "
-        "whole power, not the cryptography's share.",
-        [
-            f"Thirty rekeys with {first['Suite']} take {quantity(first['All rekeys (J)'], 'J')}, "
-            f"{number(first[_SHARE])} % of the flight's {quantity(first['Flight (J)'], 'J')}.",
-            f"With the slowest suite, {last['Suite']}, they take {quantity(last['All rekeys (J)'], 'J')} "
-            f"({number(last[_SHARE])} %).",
-        ],
-    )
+    says = [
+        f"Thirty rekeys with {first['Suite']} take {quantity(first['All rekeys (J)'], 'J')}, "
+        f"{number(first[_SHARE])} % of the flight's {quantity(first['Flight (J)'], 'J')}.",
+        f"With the slowest suite, {last['Suite']}, they take {quantity(last['All rekeys (J)'], 'J')} "
+        f"({number(last[_SHARE])} %).",
+    ]
     origin = PUBLISHED if c.is_published else c.origin() if own else MODELLED
     files = [] if own else ["rpi5_energy_budget_report"]
     blocks += [
-        table(c, "energy-budget", "Energy budget", frame, explanation, origin=origin, published=files),
+        table(c, "energy-budget", frame, says, origin=origin, published=files, number=number(power), whose=whose),
         published("energy-published"),
         _recommendation(c),
         _findings(c),
@@ -119,14 +113,9 @@ def _recommendation(c: ReportInput) -> Block:
             )
     agreed = f"For {' and '.join(same)} the documents recommend the same suite, or one that ties with it."
     little = f"Differences below {_FEW_MS:g} ms are no reason to depart from the documents' choice."
-    explanation = Explanation(
-        "For each use the qualifying suite with the shortest handshake in the main scenario, and those that cannot be "
-        "told apart from it.",
-        f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %.",
-        [agreed if same else "", *near],
-        [little] if near and apart_ms < _FEW_MS else [],
-    )
-    return table(c, "recommendation", "Recommended suites", frame, explanation)
+    read = f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %."
+    meaning = [little] if near and apart_ms < _FEW_MS else []
+    return table(c, "recommendation", frame, [agreed if same else "", *near], meaning, read=read)
 
 
 #: What the documents found the best suite of each level to cost [%].
@@ -152,4 +141,4 @@ def _findings(c: ReportInput) -> Block:
     good, runs = int(c.runs["passed"].sum()), len(c.runs)
     lines.append(f"{count(good, 'run')} of {runs:,} passed." if good < runs else f"All {count(runs, 'run')} passed.")
     frame = pd.DataFrame({"Finding, held against this run": [line for line in lines if line]})
-    return table(c, "findings", "Findings", frame, origin=PUBLISHED if c.is_published else MIXED)
+    return table(c, "findings", frame, origin=PUBLISHED if c.is_published else MIXED)

@@ -21,7 +21,7 @@ from pqc_mav_bench.analysis.intervals import (
 from pqc_mav_bench.analysis.statistics import Summary
 from pqc_mav_bench.analysis.table import FAMILIES, LEVELS, rank
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Block, Notice, Section
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.estimates import of_groups, per_group
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, times
@@ -57,22 +57,16 @@ def handshake_ranking(c: ReportInput) -> Section:
         tips=[f"{i}. {r.suite}: {duration(r.handshake_ms)}, level {r.nist_level}" for i, r in places],
         intervals=list(zip(suites[LOW], suites[HIGH], strict=True)) if LOW in suites.columns else (),
     )
-    explanation = Explanation(
-        "One bar per suite of the main scenario: the time from the first byte of the connection to installed keys.",
-        "Shorter is better; the axis is logarithmic. Colour is the KEM family, the label names KEM, cipher and "
-        "signature.",
-        [
-            _ends_of_the_ranking(c, suites),
-            sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
-            _faster_half(suites),
-            _what_a_bar_is(c, suites),
-        ],
-        [_alike(c)],
-    )
-    drawn = chart(c, "ranking", title, f"Horizontal bars of {title}.", drawing, explanation)
+    says = [
+        _ends_of_the_ranking(c, suites),
+        sentences.below(suites, "handshake_ms", 20.0, "per handshake", "ms"),
+        _faster_half(suites),
+        _what_a_bar_is(c, suites),
+    ]
+    drawn = chart(c, "ranking", drawing, says, [_alike(c)], title=title)
     heading = "Ranking" if c.ranked else "Every suite, not ranked"
     return Section(
-        "handshake_ranking", title, [drawn, table(c, "ranking-all", heading, ranking_frame(suites), folded=True)]
+        "handshake_ranking", title, [drawn, table(c, "ranking-all", ranking_frame(suites), title=heading, folded=True)]
     )
 
 
@@ -167,14 +161,10 @@ def summary_frame(groups: dict[str, Summary], name: str) -> pd.DataFrame:
 def handshake_statistics(c: ReportInput) -> Section:
     """Statistics by level and family."""
     title, suites = "Handshake statistics by NIST level and KEM family", c.known
-    explanation = Explanation(
-        "Number of suites, mean, median, 95th percentile and maximum of the suites' handshakes in each group.",
-        "P95 interpolates between the two nearest suites; suites that failed are left out.",
-        [spread_of(levels_of(suites)), spread_of(families_of(suites)), family_finding(suites)],
-    )
+    says = [spread_of(levels_of(suites)), spread_of(families_of(suites)), family_finding(suites)]
     blocks: list[Block] = [
-        table(c, "by-level", "By NIST level", summary_frame(by_level(suites), "Level")),
-        table(c, "by-family", "By KEM family", summary_frame(by_family(suites), "KEM family"), explanation),
+        table(c, "by-level", summary_frame(by_level(suites), "Level")),
+        table(c, "by-family", summary_frame(by_family(suites), "KEM family"), says),
         published("by-level-published"),
         published("by-family-published"),
     ]
@@ -200,15 +190,12 @@ def handshake_spread(c: ReportInput) -> Section:
     halves = [
         f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}." for name, s in boxes.items()
     ]
-    explanation = Explanation(
-        "How the suites of each level are distributed: the box is the middle half, the bar in it the median.",
-        "Whiskers reach to the farthest suite within 1.5 box heights, rings are suites beyond. The axis is "
-        "logarithmic.",
-        [" ".join(halves)],
-        [_wide_within(suites)],
+    data = summary_frame(boxes, "Level")
+    return Section(
+        "handshake_spread",
+        title,
+        [chart(c, "level-boxes", drawing, [" ".join(halves)], [_wide_within(suites)], data=data)],
     )
-    alt, data = "Box plots of handshake time per NIST level.", summary_frame(boxes, "Level")
-    return Section("handshake_spread", title, [chart(c, "level-boxes", title, alt, drawing, explanation, data)])
 
 
 def _place(_: int, rows: pd.DataFrame) -> tuple[list[float], list[float]]:
@@ -240,16 +227,9 @@ def pareto_frontier(c: ReportInput) -> Section:
     drawing = points.frontier(groups, optimal, quickest, "Handshake (ms, log scale)", LEVELS)
     frame = pareto_frame(fastest)
     cost = f"Rekeying every minute with the slowest of these costs {number(frame['Φ(60 s) (%)'].max())} % of the time."
-    explanation = Explanation(
-        "Every suite as a point. Squares mark the fastest suite of each level, which the documents call the frontier; "
-        "circles the suites that no other suite beats in both level and time.",
-        "Better is up and to the left. Families lie side by side within a level only so that they can be told apart.",
-        _of_the_frontier(front, fastest),
-        [cost] if len(fastest) else [],
-    )
     blocks: list[Block] = [
-        chart(c, "pareto", title, "Scatter plot of handshake time and NIST level.", drawing, explanation),
-        table(c, "pareto-table", "The fastest suite of each level", frame),
+        chart(c, "pareto", drawing, _of_the_frontier(front, fastest), [cost] if len(fastest) else []),
+        table(c, "pareto-table", frame),
         published("pareto-published"),
     ]
     return Section("pareto_frontier", title, blocks)

@@ -10,7 +10,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.estimate import Estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Explanation, Section
+from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Section
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import count
@@ -59,24 +59,27 @@ def kem_keygen(c: ReportInput) -> Section:
     frame = pd.DataFrame({"KEM": order} | {s.label: list(s.values) for s in series} | {_PI5: reference})
     in_tunnel_us = {name: 1e3 * value for name, value in base.items()}
     alone = "'KEM operations alone', [pqcmav-paper] Table IV"
-    explanation = Explanation(
-        "Median time to generate an ephemeral KEM key pair inside the handshakes, per KEM and scenario.",
-        "The axis is logarithmic: each labelled grid line is ten times the one below. Diamonds are the published "
-        "Raspberry Pi 5 "
-        "figures; their machine differs, so compare the pattern rather than the height.",
-        [
-            sentences.fastest_slowest(mine, "median key generation"),
-            versus if both and all(mine[name].has_interval for name in both) else "",
-        ],
-        [
-            "Key generation happens on the ground station for every handshake; the key pool can take it off the "
-            "critical path.",
-            against_alone(c, in_tunnel_us, "keygen", "key generation", alone),
-        ],
-    )
-    alt = f"Bars of key generation time for {count(len(order), 'KEM')}, logarithmic axis."
+    says = [
+        sentences.fastest_slowest(mine, "median key generation"),
+        versus if both and all(mine[name].has_interval for name in both) else "",
+    ]
+    meaning = [
+        "Key generation happens on the ground station for every handshake; the key pool can take it off the "
+        "critical path.",
+        against_alone(c, in_tunnel_us, "keygen", "key generation", alone),
+    ]
     origin, drawing = PUBLISHED if c.is_published else MIXED, bars.grouped([panel], 420, tilt=32)
-    drawn = chart(c, "keygen", title, alt, drawing, explanation, frame, origin=origin, published=[_FILE])
+    drawn = chart(
+        c,
+        "keygen",
+        drawing,
+        says,
+        meaning,
+        data=frame,
+        origin=origin,
+        published=[_FILE],
+        count=count(len(order), "KEM"),
+    )
     return Section("kem_keygen", title, [drawn, *scenario_note(c)])
 
 
@@ -97,15 +100,9 @@ def kem_operations(c: ReportInput) -> Section:
         frame = algorithm_table(c, "kem", kem_order(c.suites), _OPERATIONS).dropna(axis=1, how="all")
         sizes = {k: Estimate.exact(size) for k, size in medians(c.baseline, "kem", "public_key_bytes").items()}
         slow = "A large public key costs transfer time on a slow radio link even where the computation is fast."
-        explanation = Explanation(
-            "Median times of the three KEM operations inside the handshakes of the main scenario, and what "
-            "crosses the link.",
-            "The ground station generates keys and decapsulates, the drone encapsulates.",
-            [
-                sentences.fastest_slowest(_times(c, "kem_encaps_ms"), "median encapsulation"),
-                sentences.extremes(sizes, "public key", "B", "smallest", "largest"),
-            ],
-            [slow] if sizes else [],
-        )
-        own = table(c, "kem-operations", title, frame, explanation)
+        says = [
+            sentences.fastest_slowest(_times(c, "kem_encaps_ms"), "median encapsulation"),
+            sentences.extremes(sizes, "public key", "B", "smallest", "largest"),
+        ]
+        own = table(c, "kem-operations", frame, says, [slow] if sizes else [])
     return Section("kem_operations", title, [own, published("kem-published")])

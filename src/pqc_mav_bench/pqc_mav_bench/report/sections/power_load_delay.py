@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -11,7 +13,7 @@ from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import wide
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Chart, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Block, Chart, Notice, Section
 from pqc_mav_bench.report.charts import heat, points
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, duration, number, quantity
@@ -31,14 +33,7 @@ def suite_power(c: ReportInput) -> Section:
 
     rows = pd.concat(part.sort_values("handshake_ms") for part in families_of(c.known).values())
     drawing = points.dots(family_points(rows, place), "Handshake (ms, log scale)")
-    explanation = Explanation(
-        "Every suite's handshake, grouped by KEM family and sorted within it.",
-        "The vertical axis is logarithmic.",
-        sentences.ranges(by_family(c.baseline)),
-        [_sphincs_last(c.baseline)],
-    )
-    alt = "Scatter plot of handshake times."
-    drawn = chart(c, "family-scatter", "Handshakes by KEM family", alt, drawing, explanation)
+    drawn = chart(c, "family-scatter", drawing, sentences.ranges(by_family(c.baseline)), [_sphincs_last(c.baseline)])
     use, missing = either(c, "power_mean_w")
     title = "Handshakes by family; power per suite and between scenarios"
     return Section("suite_power", title, [drawn, *missing, *_power(use), *scenario_note(c)])
@@ -64,9 +59,8 @@ def _power(c: ReportInput) -> list[Block]:
     def dots(key: str, title: str, where: str, suites: list[str], groups: list[points.Points], *texts: str) -> Chart:
         shows, read, says = texts
         drawing = points.per_suite(suites, groups, axis, "W")
-        explanation = Explanation(f"{shows}{note}", read, [says])
-        alt = f"Dots of mean power per suite{where}."
-        return chart(c, key, title, alt, drawing, explanation, origin=c.power_origin)
+        own: dict[str, Any] = {"title": title, "read": read, "where": where, "shows": shows + note}
+        return chart(c, key, drawing, [says], of="power", origin=c.power_origin, **own)
 
     blocks: list[Block] = []
     rows = ordered_suites(c.baseline.dropna(subset=["power_mean_w"]))
@@ -120,14 +114,8 @@ def suite_heatmaps(c: ReportInput) -> Section:
         name: Estimate.exact(float(rows[k].median())) if use.is_published else of_pairs(rows, k)
         for k, name in timed.items()
     }
-    explanation = Explanation(
-        "Time of each operation inside the handshake, per suite.",
-        "Yellow is slow, blue fast; colours follow the logarithm. A dash is an operation that took no measurable "
-        "time or was not timed.",
-        [sentences.fastest_slowest(totals, "median time of all operations")],
-    )
-    title, alt = "Cryptographic operations per suite (ms)", "Heatmap of operation times."
-    blocks.append(chart(use, "crypto-heat", title, alt, heat.heatmaps([panel], 15), explanation))
+    says = [sentences.fastest_slowest(totals, "median time of all operations")]
+    blocks.append(chart(use, "crypto-heat", heat.heatmaps([panel], 15), says))
     for key, column, name, unit in (
         ("cpu-heat", "cpu_peak_percent", "Peak CPU (%)", "%"),
         ("rss-heat", "tunnel_rss_mib", "Resident memory (MiB)", "MiB"),
@@ -150,16 +138,13 @@ def _load_heat(c: ReportInput, key: str, column: str, name: str, unit: str) -> B
     values = grid.to_numpy(dtype=float)
     panel = heat.Panel("", grid.index.tolist(), [called(n) for n in grid.columns], values.tolist(), unit)
     own = " It is the proxy's own memory; the documents give that of proxy and detector together."
-    explanation = Explanation(
-        f"{name} per suite and scenario.{'' if c.is_published or column != 'tunnel_rss_mib' else own}",
-        "Yellow is high, blue low.",
-        [
-            sentences.extremes(per_scenario(c, column), f"median {what}", unit, "lowest", "highest")
-            or f"Mean over all suites: {quantity(float(np.nanmean(values)), unit)}."
-        ],
-    )
-    alt = f"Heatmap of {name} per suite and scenario."
-    return chart(c, key, name, alt, heat.heatmaps([panel], 15), explanation, across=True)
+    says = [
+        sentences.extremes(per_scenario(c, column), f"median {what}", unit, "lowest", "highest")
+        or f"Mean over all suites: {quantity(float(np.nanmean(values)), unit)}."
+    ]
+    shows = f"{name} per suite and scenario.{'' if c.is_published or column != 'tunnel_rss_mib' else own}"
+    own_texts = {"of": "load-by-scenario", "title": name, "shows": shows}
+    return chart(c, key, heat.heatmaps([panel], 15), says, across=True, **own_texts)
 
 
 def _plain(title: str) -> str:
@@ -178,16 +163,9 @@ def round_trips(c: ReportInput) -> Section:
         groups.append(points.Points(label, values, [], tips, palette.light(colour), marker))
     where = called(str(rows["scenario"].iloc[0])) if len(rows) else ""
     stats = {g.label: summarise(g.x) for g in groups}
-    explanation = Explanation(
-        f"Cumulative distribution over the suites of the median, 95th percentile and longest round trip, scenario "
-        f"{where}.",
-        "At height 50 % half of the suites lie to the left. The axis is logarithmic.",
-        sentences.ranges({name: s for name, s in stats.items() if s.n}),
-        ["Curves that rise steeply mean that the suite makes no difference to the delay of packets."],
-    )
-    title, alt = "Round trips over the suites", "Cumulative distributions of round-trip times."
+    says = sentences.ranges({name: s for name, s in stats.items() if s.n})
     drawing = points.steps(groups, "Round trip (ms, log scale)", log=True)
-    blocks.append(chart(use, "rtt-cdf", title, alt, drawing, explanation))
+    blocks.append(chart(use, "rtt-cdf", drawing, says, where=where))
     good, missing = either(c, "goodput_percent")
     blocks += [*missing, _goodput(good)]
     title = "Round trips (p50, p95, max) and goodput ratio"
@@ -203,15 +181,10 @@ def _goodput(c: ReportInput) -> Block:
             f"{number(grid.min().min(), 4)} % and {number(grid.max().max(), 4)} % of what was offered."
         )
     worst = per_suite(c, low.reset_index(name="low"), "low")
-    explanation = Explanation(
-        "Payload delivered as a percentage of the payload offered, per suite and scenario.",
-        "The dashed line is 100 %: everything that was offered arrived.",
-        [
-            f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
-            sentences.extremes(worst, "worst goodput ratio", "%", "lowest", "highest"),
-        ],
-    )
+    says = [
+        f"{int((low >= 99.9).sum())} of {len(low)} suites deliver at least 99.9 % in every scenario.",
+        sentences.extremes(worst, "worst goodput ratio", "%", "lowest", "highest"),
+    ]
     labels, dots = dots_per_suite(c, "goodput_percent", c.scenarios)
     drawing = points.per_suite(labels, dots, "Goodput ratio (%)", "%", (100.0, "100 %"))
-    alt = "Dots of goodput ratio per suite and scenario."
-    return chart(c, "goodput", "Goodput ratio", alt, drawing, explanation, across=True)
+    return chart(c, "goodput", drawing, says, across=True)

@@ -46,15 +46,15 @@ def _distribution(c: ReportInput, key: str, column: str, order: list[str], figur
         else f"The {what} of each run, one figure a run"
     )
     where = f" in {called(c.main_scenario)}" if len(c.scenarios) > 1 else ""
-    explanation = Explanation(
-        f"{each}, all scenarios together, per algorithm.",
+    says = [sentences.fastest_slowest(medians, f"median {what}{where}")]
+    read = (
         "Box: middle half; line: median; whiskers: 1.5 box heights; rings: single "
-        f"{'handshakes' if has_samples(c, column) else 'runs'} beyond. The axis is logarithmic.",
-        [sentences.fastest_slowest(medians, f"median {what}{where}")],
+        f"{'handshakes' if has_samples(c, column) else 'runs'} beyond. The axis is logarithmic."
     )
-    anchor, title = f"{column.replace('_', '-')}-distribution", f"Distribution of {what} ({figure})"
+    anchor = f"{column.replace('_', '-')}-distribution"
     drawing = spread.boxes([spread.Panel(groups, f"{first_upper(what)} (ms, log scale)", "ms", True)], 430, tilt=32)
-    return chart(c, anchor, title, f"Box plots of {what} per algorithm.", drawing, explanation, across=True)
+    own = {"read": read, "what": what, "figure": figure, "each": each}
+    return chart(c, anchor, drawing, says, of="distribution", across=True, **own)
 
 
 def _every_time(c: ReportInput, rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -77,16 +77,10 @@ def _clusters(c: ReportInput) -> Block:
         first = sum(sizes[:i]) + 2 * i
         return list(range(first, first + len(part))), part["handshake_ms"].tolist()
 
-    explanation = Explanation(
-        "All suites in one row, sorted within their KEM family.",
-        "The vertical axis is logarithmic; within a family suites differ by KEM, signature and cipher.",
-        [_stay_below(c.known[c.known["kem_family"] == "ML-KEM"], 20.0)],
-    )
+    says = [_stay_below(c.known[c.known["kem_family"] == "ML-KEM"], 20.0)]
     row = "Suites, sorted within each KEM family"
     drawing = points.dots(family_points(rows, place), "Handshake (ms, log scale)", row)
-    title = "Handshakes of all suites by family, [pqcmav-paper] Fig. 6"
-    alt = "Scatter plot of handshake times in family clusters."
-    return chart(c, "clusters", title, alt, drawing, explanation)
+    return chart(c, "clusters", drawing, says)
 
 
 def _stay_below(rows: pd.DataFrame, limit_ms: float) -> str:
@@ -139,7 +133,7 @@ def _registry(c: ReportInput) -> Table:
             levels = ", ".join(str(v) for v in sorted(set(part["nist_level"])))
             rows.append([name, kind, str(part[family].iloc[0]), levels, part["suite"].nunique()])
     frame = pd.DataFrame(rows, columns=["Algorithm", "Type", "Family", "Levels", "Suites"])
-    return table(c, "registry", "Algorithms measured, [pqcmav-paper] Table I", frame)
+    return table(c, "registry", frame)
 
 
 _STEADY = {
@@ -163,13 +157,9 @@ def _steady(c: ReportInput) -> Block:
     body = [[_STEADY[k], *(float(mean[k]) for mean in means)] for k in columns]
     cpu = per_group(c, c.baseline, "kem_family", "cpu_mean_percent", families)
     note = "" if c.power_is_measured or "power_mean_w" not in columns else " Power is modelled, not measured."
-    explanation = Explanation(
-        f"Mean over the suites of each family while traffic flows.{note}",
-        "After the handshake all suites do the same work: seal and open packets.",
-        [sentences.extremes(cpu, "median of the average CPU", "%", "lowest", "highest")],
-    )
+    says = [sentences.extremes(cpu, "median of the average CPU", "%", "lowest", "highest")]
     frame = pd.DataFrame(body, columns=["Metric", *families])
-    return table(c, "steady", "Steady state by KEM family, [pqcmav-paper] Table X", frame, explanation)
+    return table(c, "steady", frame, says, note=note)
 
 
 def _regression(c: ReportInput) -> Block:
@@ -189,24 +179,16 @@ def _regression(c: ReportInput) -> Block:
     off = [abs(math.log10(said / own)) for said, own in zip(published_ms, rows["handshake_ms"], strict=True)]
     median_off = 10 ** float(pd.Series(off).median())
     signs = ["+" if slope >= 0 else "-" for slope in fit.slopes]
-    explanation = Explanation(
-        "A least-squares fit of the handshake on public-key and signature size in logarithms ([pqcmav-paper] Eq. 5), "
-        "drawn as fitted against measured.",
-        "On the dashed line the fit is exact; distance from it is what the sizes do not explain.",
-        [
-            f"log10 T = {fit.intercept:.2f} {signs[0]} {abs(fit.slopes[0]):.2f} log10 "
-            f"pk {signs[1]} {abs(fit.slopes[1]):.2f} log10 sig, "
-            f"R² = {fit.r_squared:.2f} over {fit.n} suites (T in ms, sizes in bytes).",
-            f"The published equation (R² = 0.96) misses the handshakes of this table by a factor of "
-            f"{number(median_off, 2)} in the median"
-            + ("; it misses the paper's own tables by factors of 7 to 110." if median_off > 2 else "."),
-        ],
-        ["Sizes stand in for the algorithm family; they do not cause the computation time."],
-    )
+    says = [
+        f"log10 T = {fit.intercept:.2f} {signs[0]} {abs(fit.slopes[0]):.2f} log10 "
+        f"pk {signs[1]} {abs(fit.slopes[1]):.2f} log10 sig, "
+        f"R² = {fit.r_squared:.2f} over {fit.n} suites (T in ms, sizes in bytes).",
+        f"The published equation (R² = 0.96) misses the handshakes of this table by a factor of "
+        f"{number(median_off, 2)} in the median"
+        + ("; it misses the paper's own tables by factors of 7 to 110." if median_off > 2 else "."),
+    ]
     drawing = points.regression(groups, "Fitted handshake (ms)", "Measured handshake (ms)")
-    title = "Handshake against message sizes, [pqcmav-paper] Eq. 5"
-    alt = "Scatter plot of fitted and measured handshakes."
-    return chart(c, "regression", title, alt, drawing, explanation)
+    return chart(c, "regression", drawing, says)
 
 
 def _phi(c: ReportInput) -> Table:
@@ -215,7 +197,7 @@ def _phi(c: ReportInput) -> Table:
         for r in rank(c.known, "handshake_ms").itertuples()
     ]
     frame = pd.DataFrame(rows, columns=["Suite", "Handshake (ms)", "Φ(60 s) (%)", "Φ(300 s) (%)", "Φ(3600 s) (%)"])
-    return table(c, "phi-all", "Rekey overhead of every suite, [pqcmav-paper] Table IX", frame, folded=True)
+    return table(c, "phi-all", frame, folded=True)
 
 
 def _tiers(c: ReportInput) -> list[Block]:
@@ -223,16 +205,12 @@ def _tiers(c: ReportInput) -> list[Block]:
     tiers = tier.with_tier(c.known)[["suite", "tier", "handshake_ms"]].sort_values(["tier", "handshake_ms"])
     if len(tiers) < 2:
         return []
-    explanation = Explanation(
-        "The published tier function against the measured handshake.",
-        "Several suites share a tier, because the signature is not part of the function.",
-        [
-            sentences.correlation(pearson, "tier and handshake", 0.94),
-            sentences.correlation(spearman, "the ranks of tier and handshake"),
-        ],
-    )
+    says = [
+        sentences.correlation(pearson, "tier and handshake", 0.94),
+        sentences.correlation(spearman, "the ranks of tier and handshake"),
+    ]
     frame = tiers.set_axis(["Suite", "Tier", "Handshake (ms)"], axis=1)
-    return [table(c, "tiers", "Tier and handshake, [pqcmav-paper] Eq. 4", frame, explanation, folded=True)]
+    return [table(c, "tiers", frame, says, folded=True)]
 
 
 def pqcmav_paper_tables(c: ReportInput) -> Section:

@@ -12,7 +12,7 @@ from pqc_mav_bench.analysis import rekey
 from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
 from pqc_mav_bench.analysis.table import FAMILIES, rank
 from pqc_mav_bench.report import palette
-from pqc_mav_bench.report.blocks import Explanation, Section
+from pqc_mav_bench.report.blocks import Section
 from pqc_mav_bench.report.charts import points
 from pqc_mav_bench.report.numbers import duration, number
 from pqc_mav_bench.report.report_input import ReportInput
@@ -58,21 +58,12 @@ def rekey_overhead(c: ReportInput) -> Section:
     worst = slowest.high if slowest.has_interval else slowest.value
     live = of_pairs(c.baseline, "rekey_ms")
     took = f"The median suite change under traffic took {with_interval(live)} from request to new keys."
-    explanation = Explanation(
-        "Share of the time spent in handshakes when keys are renewed every R seconds: Φ(R) = T / (R + T).",
-        "Both axes are logarithmic. Each family is drawn with its shortest and its longest handshake.",
-        [
-            f"At one rekey a minute the longest handshake of all takes "
-            f"{number(rekey.phi_percent(slowest.value, 60))} %{_share(slowest)} of the time.",
-            f"It stays within 0.1 % when keys are renewed no more often than every "
-            f"{number(rekey.interval_for(worst, 0.1))} s.",
-            took if math.isfinite(live.value) else "",
-        ],
-        [
-            "Φ is an upper bound for this tunnel: it keeps carrying packets under the old keys while the "
-            "handshake runs. "
-            "The published system stops its proxies instead."
-        ],
-    )
-    drawn = chart(c, "phi", title, "Curves of rekey overhead over the rekey interval.", drawing, explanation, frame)
+    says = [
+        f"At one rekey a minute the longest handshake of all takes "
+        f"{number(rekey.phi_percent(slowest.value, 60))} %{_share(slowest)} of the time.",
+        f"It stays within 0.1 % when keys are renewed no more often than every "
+        f"{number(rekey.interval_for(worst, 0.1))} s.",
+        took if math.isfinite(live.value) else "",
+    ]
+    drawn = chart(c, "phi", drawing, says, data=frame)
     return Section("rekey_overhead", title, [drawn, published("phi-published")])

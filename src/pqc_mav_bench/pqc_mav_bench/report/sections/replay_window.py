@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pqc_mav_bench.report.blocks import Block, Explanation
+from pqc_mav_bench.report.blocks import Block
 from pqc_mav_bench.report.numbers import count
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.figures import called, table
@@ -43,11 +43,4 @@ def window_depth(c: ReportInput) -> list[Block]:
     if late:
         share = f"{100 * deepest / DEFAULT_BITS:.2g} % of a window of {DEFAULT_BITS}"
         said = f"{count(late, 'packet')} came late, at most {count(deepest, 'place')} behind: {share}."
-    explanation = Explanation(
-        "Packets that came after a newer one, by the sequence numbers that the tunnel authenticates: what the replay "
-        f"window is for. It holds {DEFAULT_BITS} places where the configuration says nothing else.",
-        "How far behind is counted in classes of 1, 2 to 3, 4 to 7 places and so on; the table has the upper edge. "
-        "What never came was overtaken and lost on the way; a loss at the very end of a run is not seen here.",
-        [f"In {count(len(runs), 'run')} {said}"],
-    )
-    return [table(c, "window-depth", "Packets that came late", frame, explanation, across=True)]
+    return [table(c, "window-depth", frame, [f"In {count(len(runs), 'run')} {said}"], across=True, bits=DEFAULT_BITS)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section
+from pqc_mav_bench.report.blocks import Block, Section
 from pqc_mav_bench.report.estimates import per_scenario
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import families_of, levels_of, without
@@ -46,9 +46,8 @@ def _deep(c: ReportInput, number: int, name: str) -> Block:
     if not picked or not columns:
         return without(c, f"values for [rpi4-results] Table {number}", "no such suite was measured")
     chosen = rows[rows["suite"].isin(picked)].sort_values(["suite", "scenario"])
-    title = f"{name}, one suite per level, [rpi4-results] Table {number}"
     frame = titled(chosen[["suite", "scenario", *columns]])
-    return table(c, f"experiment-{number}", title, frame, across=True, folded=True)
+    return table(c, f"experiment-{number}", frame, of="experiment", across=True, folded=True, name=name, number=number)
 
 
 def rpi4_results(c: ReportInput) -> Section:
@@ -61,13 +60,9 @@ def rpi4_results(c: ReportInput) -> Section:
         else:
             blocks.append(_deep(c, number, name))
         blocks.append(published_table(f"{key}-published", name, where, f"rpi4_{file}"))
-    explanation = Explanation(
-        "Means over the suites per scenario: what the document's five trends are about.",
-        "Read down a column for a trend.",
-        [sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest")],
-    )
+    says = [sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest")]
     frame = scenarios_table(c, _MEANS).dropna(axis=1, how="all")
-    blocks.append(table(c, "trends", "Trends, [rpi4-results] section 4", frame, explanation, across=True))
+    blocks.append(table(c, "trends", frame, says, across=True))
     for i, file in enumerate(_TRENDS, 1):
         blocks.append(published_table(f"trend-{i}", f"Trend {i}", f"[rpi4-results] 4.{i}", f"rpi4_trend{i}_{file}"))
     return Section("rpi4_results", "Experimental results: ten tables and five trends", blocks)

@@ -11,7 +11,7 @@ import pandas as pd
 from pqc_mav_bench.analysis import scenarios
 from pqc_mav_bench.analysis.detector_effect import effects
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Block, Notice, Section
 from pqc_mav_bench.report.charts import bars, heat
 from pqc_mav_bench.report.detector_sentences import added_to_families, detector_sentences, overall_effects
 from pqc_mav_bench.report.estimates import of_groups, per_group, per_scenario
@@ -28,17 +28,13 @@ def scenario_handshakes(c: ReportInput) -> Section:
     series = scenario_series(c, "kem_family", families, "handshake_ms")
     panel = bars.Panel(families, series, "Median handshake (ms, log scale)", "ms", True)
     frame = pd.DataFrame({"KEM family": families} | {s.label: list(s.values) for s in series})
-    explanation = Explanation(
-        "Median over the suites of each KEM family, one bar per scenario.",
-        "The axis is logarithmic; compare bars of one family to see the scenario's effect.",
-        [
-            sentences.fastest_slowest(of_groups(families_of(c.baseline)), "median handshake"),
-            *detector_sentences(c),
-        ],
-        [sentences.longer_suffer_more(added_to_families(c))],
-    )
-    alt, drawing = "Bars of median handshake per KEM family and scenario.", bars.grouped([panel], 380)
-    drawn = chart(c, "family-scenario", title, alt, drawing, explanation, frame, across=True)
+    says = [
+        sentences.fastest_slowest(of_groups(families_of(c.baseline)), "median handshake"),
+        *detector_sentences(c),
+    ]
+    meaning = [sentences.longer_suffer_more(added_to_families(c))]
+    drawing = bars.grouped([panel], 380)
+    drawn = chart(c, "family-scenario", drawing, says, meaning, data=frame, across=True)
     return Section("scenario_handshakes", title, [drawn, *scenario_note(c)])
 
 
@@ -64,6 +60,9 @@ _LOAD = (
 )
 
 
+_BOTH = "Both ends of the tunnel ran on this one machine, so its load is that of drone and ground station together."
+
+
 def scenario_load(c: ReportInput) -> Section:
     """CPU, temperature, packets."""
     panels: list[bars.Panel] = []
@@ -83,22 +82,16 @@ def scenario_load(c: ReportInput) -> Section:
         frame[axis] = list(values.values())
         lines += _changes(c, column, axis.split(" (")[0], unit, values)
     blocks: list[Block] = []
+    both = [_BOTH] if c.same_host else []
     title = f"{listed([panel.axis.split(' (')[0] for panel in panels]) or 'Load'} by scenario"
     if panels:
-        both = (
-            "Both ends of the tunnel ran on this one machine, so its load is that of drone and ground station together."
-        )
-        explanation = Explanation(
-            "Load of the drone's machine and the traffic it carried, per scenario, over all runs that passed.",
-            f"{'Each panel has its own scale. ' if len(c.scenarios) > 1 else ''}CPU is of all cores together.",
-            lines,
-            [both] if c.same_host else [],
-        )
+        read = f"{'Each panel has its own scale. ' if len(c.scenarios) > 1 else ''}CPU is of all cores together."
         if len(c.scenarios) == 1:  # a chart of one bar compares nothing
-            blocks.append(table(c, "scenario-load", title, frame, explanation, across=True))
+            blocks.append(table(c, "scenario-load", frame, lines, both, title=title, read=read, across=True))
         else:
-            alt, drawing = "Bars per scenario in up to three panels.", bars.grouped(panels, 320)
-            blocks.append(chart(c, "scenario-load", title, alt, drawing, explanation, frame, across=True))
+            own = {"title": title, "read": read}
+            drawing = bars.grouped(panels, 320)
+            blocks.append(chart(c, "scenario-load", drawing, lines, both, data=frame, across=True, **own))
     why = " The machine offers no such sensor or the workload no such count."
     blocks += [*_absent(c, absent, why), *scenario_note(c), published("scenario-load-published")]
     return Section("scenario_load", title, blocks)
@@ -137,13 +130,9 @@ def scenario_heatmaps(c: ReportInput) -> Section:
         over = c.suites.groupby(["suite", "kem", "sig", "kem_family"], as_index=False)[column].mean()
         by_family = per_group(c, over, "kem_family", column, families)
         stronger = sentences.stronger(("scenario", per_scenario(c, column)), ("KEM family", by_family), what, apart)
-        explanation = Explanation(
-            "Mean over the suites of each family and scenario.",
-            "Yellow is high, blue low; each panel has its own scale, so compare colours within a panel only.",
-            [sentences.extremes(by_family, what, unit, "lowest", "highest"), stronger],
-        )
-        alt, drawing = f"Heatmaps of {title}.", heat.heatmaps(panels)
-        blocks.append(chart(c, "load-heat", title, alt, drawing, explanation, across=True))
+        says = [sentences.extremes(by_family, what, unit, "lowest", "highest"), stronger]
+        drawing = heat.heatmaps(panels)
+        blocks.append(chart(c, "load-heat", drawing, says, title=title, across=True))
     blocks += _absent(c, [row[1] for row in _HEAT if row not in shown])
     return Section("scenario_heatmaps", title, [*blocks, *scenario_note(c)])
 
@@ -164,11 +153,6 @@ def scenario_summary(c: ReportInput) -> Section:
         lines = [
             f"{name}: {figures[scenarios.PASSED].replace('/', 'of')} runs passed." for name, figures in rows.items()
         ]
-    explanation = Explanation(
-        "The metrics of the published summary, per scenario.",
-        "A dash means not measured. Handshake figures are over passed runs only; the published ones hold a "
-        "timed-out run of 48 s.",
-        [*lines, sentences.loss(c.runs[c.runs["passed"]])],
-    )
-    shown = table(c, "cross-scenario", title, pd.DataFrame(body, columns=["Metric", *rows]), explanation, across=True)
+    says = [*lines, sentences.loss(c.runs[c.runs["passed"]])]
+    shown = table(c, "cross-scenario", pd.DataFrame(body, columns=["Metric", *rows]), says, across=True)
     return Section("scenario_summary", title, [shown, *scenario_note(c), published("cross-published")])

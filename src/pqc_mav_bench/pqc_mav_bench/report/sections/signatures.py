@@ -8,7 +8,7 @@ import math
 from pqc_mav_bench.analysis.estimate import Estimate
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Section
+from pqc_mav_bench.report.blocks import Block, Section
 from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.estimates import per_member
 from pqc_mav_bench.report.numbers import duration, times
@@ -55,18 +55,12 @@ def signatures(c: ReportInput) -> Section:
             ]
             panels.append(bars.Panel(names, series[: 2 if verify else 1], axis, "ms"))
     times_of = per_member(c, rows, "sig", "sig_sign_ms")
-    explanation = Explanation(
-        "Median time to sign and to verify the handshake, per signature algorithm, in the main scenario.",
-        "Two scales: the right panel is for SPHINCS+ alone, whose bars would dwarf all others.",
-        [sentences.fastest_slowest(times_of, "median signing time"), _sphincs_against_lattices(times_of)],
-        ["The ground station signs, the drone verifies: the drone pays for verification only."],
-    )
-    alt = "Bars of signing and verification time per signature algorithm in two panels."
+    says = [sentences.fastest_slowest(times_of, "median signing time"), _sphincs_against_lattices(times_of)]
     drawing = bars.grouped(panels, 380, tilt=32, widths=[max(2, len(p.categories)) for p in panels])
     frame = algorithm_table(c, "sig", order, _COLUMNS).dropna(axis=1, how="all")
     blocks: list[Block] = [
-        chart(c, "signatures", title, alt, drawing, explanation),
-        table(c, "signature-sizes", "Signature times and sizes", frame),
+        chart(c, "signatures", drawing, says),
+        table(c, "signature-sizes", frame),
         published("sig-published"),
     ]
     return Section("signatures", title, blocks)

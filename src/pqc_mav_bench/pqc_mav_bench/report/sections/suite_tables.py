@@ -14,7 +14,7 @@ from pqc_mav_bench.analysis.intervals import RANKED_FROM
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import QUANTITIES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
-from pqc_mav_bench.report.blocks import MODELLED, Block, Explanation, Section
+from pqc_mav_bench.report.blocks import MODELLED, Block, Section
 from pqc_mav_bench.report.estimates import per_suite
 from pqc_mav_bench.report.numbers import MISSING, count, number
 from pqc_mav_bench.report.report_input import ReportInput
@@ -46,7 +46,7 @@ def suite_table(c: ReportInput, key: str, title: str, columns: Sequence[str], na
     rows = scenario(c.suites, name) if name else with_values(c, columns[0])
     if not (shown := present(rows, *columns)):
         return without(c, f"values for '{title}'", "no collector reported them")
-    return table(c, key, title, titled(rows[["suite", *shown]]), across=name in c.emulated, folded=True)
+    return table(c, key, titled(rows[["suite", *shown]]), title=title, across=name in c.emulated, folded=True)
 
 
 def _posture(c: ReportInput) -> Block:
@@ -68,25 +68,14 @@ def _posture(c: ReportInput) -> Block:
     if not c.is_published:
         found = effects(c.suites, column="throughput_mbps")
         lines = [sentences.compared(x, "Throughput", called(x.scenario)) for x in found]
-    explanation = Explanation(
-        "The scenarios in one line each.",
-        "Peak power and CPU are over the suites' means and peaks, as in the document.",
-        lines,
-    )
-    return table(c, "posture", "Posture summary, [rpi4-analysis] Table 1", frame, explanation, across=True)
+    return table(c, "posture", frame, lines, across=True)
 
 
 def _levels(c: ReportInput) -> Block:
     columns = {"throughput_mbps": "Mb/s {}", "power_mean_w": "W {}", "handshake_ms": "ms {}"}
     ends = {"min": "minimum", "max": "maximum", "avg": "mean"}
-    explanation = Explanation(
-        "Minimum, maximum and mean of throughput, power and handshake per level, by parameter set.",
-        "The document's own table uses wrong level labels for some suites, so its rows are not comparable level "
-        "by level.",
-        [],
-    )
     frame = groups_table("Level", levels_of(c.baseline), columns, ends)
-    return table(c, "level-aggregate", "Level aggregate, [rpi4-analysis] Table 2", frame, explanation)
+    return table(c, "level-aggregate", frame)
 
 
 #: Said where a table shows the ends of a column that was measured once a run.
@@ -108,16 +97,15 @@ def _energy(c: ReportInput) -> Block:
         return without(c, "energy per bit", "it needs power and throughput of the same run")
     frame = ranked[["rank", "suite", "energy_per_bit_nj", "power_mean_w", "throughput_mbps", "energy_j"]]
     printed = sentences.extremes(per_suite(c, frame, "energy_per_bit_nj"), "energy per bit", "nJ")
-    explanation = Explanation(
-        "Energy of the drone's computer per bit carried: the five best and the five worst suites.",
-        "It is whole-machine power over throughput; when every suite carries the same traffic it only restates "
-        "the power.",
-        [printed if c.is_published else NO_RANKING],
-    )
     headings = ["Rank", "Suite", "Energy per bit (nJ)", "Power (W)", "Throughput (Mb/s)", "Energy (J)"]
-    title = "Energy per bit, top 5 and bottom 5, [rpi4-analysis] Table 4"
     origin = c.origin() if c.power_is_measured else MODELLED
-    return table(c, "energy-bit", title, _ends(c, frame, 5).set_axis(headings, axis=1), explanation, origin=origin)
+    return table(
+        c,
+        "energy-bit",
+        _ends(c, frame, 5).set_axis(headings, axis=1),
+        [printed if c.is_published else NO_RANKING],
+        origin=origin,
+    )
 
 
 def _resources(c: ReportInput) -> Block:
@@ -127,8 +115,7 @@ def _resources(c: ReportInput) -> Block:
     ends = _ends(c, rank(c.baseline, key, ascending=False), 10).rename(columns={"rank": "Rank"})
     columns = present(ends, "cpu_mean_percent", "cpu_peak_percent", "tunnel_rss_mib", "power_mean_w", "energy_j")
     by = _TITLES[key].split(" (")[0].lower()
-    title = f"Resource use, top and bottom ten by {by}, [rpi4-analysis] Table 5"
-    return table(c, "resources", title, titled(ends[["Rank", "suite", *columns]]), folded=True)
+    return table(c, "resources", titled(ends[["Rank", "suite", *columns]]), folded=True, by=by)
 
 
 def _lost_intervals(c: ReportInput, *keys: str) -> dict[object, tuple[float, float]]:
@@ -161,15 +148,13 @@ def _loss(c: ReportInput) -> Block:
         "losses are apart."
     )
     none = "No suite lost a packet in any scenario."
-    explanation = Explanation(
-        "Loss per scenario, the resilience score 100 (1 - mean loss / largest mean loss), and the interval of "
-        "the loss over all its packets.",
+    says = [none if float(grid.to_numpy().max()) == 0 else sentences.loss(c.runs[c.runs["passed"]])]
+    read = (
         "The score compares suites of this table only. Without any loss every suite scores 100. Adaptive: less "
-        f"loss with XGBoost than without.{'' if c.is_published else ties}",
-        [none if float(grid.to_numpy().max()) == 0 else sentences.loss(c.runs[c.runs["passed"]])],
+        f"loss with XGBoost than without.{'' if c.is_published else ties}"
     )
-    title, long = "Loss and resilience, [rpi4-analysis] Table 6", len(frame) > 20
-    return table(c, "loss-table", title, frame, explanation, across=True, folded=long)
+    long = len(frame) > 20
+    return table(c, "loss-table", frame, says, read=read, across=True, folded=long)
 
 
 def _with_intervals(c: ReportInput, scored: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
@@ -207,14 +192,8 @@ def _rekeys(c: ReportInput) -> Block:
     frame = windows.rename(columns={n: f"Window {called(n)} (ms)" for n in windows.columns}).join(good).reset_index()
     frame["Success (%)"] = 100 * frame["rekeys_ok"] / (frame["rekeys_ok"] + frame["rekeys_failed"])
     failed, done = int(good["rekeys_failed"].sum()), count(int(good["rekeys_ok"].sum()), "rekey")
-    explanation = Explanation(
-        "Duration of the suite changes under traffic and how many succeeded.",
-        "The window runs from the request to the switch; the old keys carry packets meanwhile.",
-        [f"{done} succeeded, {failed:,} failed." if failed else f"All {done} succeeded."],
-        ["Published windows are 2 to 7 seconds, because that system restarts its proxies."],
-    )
-    title = "Rekey statistics, [rpi4-analysis] Table 7"
-    return table(c, "rekeys", title, titled(frame), explanation, across=True, folded=True)
+    says = [f"{done} succeeded, {failed:,} failed." if failed else f"All {done} succeeded."]
+    return table(c, "rekeys", titled(frame), says, across=True, folded=True)
 
 
 def _matrix(c: ReportInput) -> Block:
@@ -228,17 +207,16 @@ def _matrix(c: ReportInput) -> Block:
         " If the 95 % intervals of handshake or loss allow two verdicts, both are named; the rekey interval is that of "
         f"the upper end. Without {RANKED_FROM} handshakes a suite has neither."
     )
-    explanation = Explanation(
-        "Every suite with its figures and a verdict.",
+    says = [f"{told}." if told else "No suite has the handshakes that a verdict takes."]
+    read = (
         f"time-critical control: handshake up to {recommend.TIME_CRITICAL_MS:.0f} ms; control: below "
         f"{recommend.REALTIME_MS:.0f} ms; telemetry: below {recommend.TELEMETRY_MS:.0f} ms; flight with care: within "
         f"the blackout limit of {recommend.BLACKOUT_LIMIT_MS / 1000:.0f} s; ground only: beyond; avoid: loss above "
         f"{recommend.LOSS_LIMIT_PERCENT:.0f} %. The interval is the shortest at which rekeying costs at most "
         f"{recommend.PHI_LIMIT_PERCENT} %, and at least {recommend.SHORTEST_INTERVAL_S:.0f} s."
-        f"{'' if c.is_published else two}",
-        [f"{told}." if told else "No suite has the handshakes that a verdict takes."],
+        f"{'' if c.is_published else two}"
     )
-    return table(c, "decision", "Decision matrix of every suite, [rpi4-analysis] Table 8", frame, explanation)
+    return table(c, "decision", frame, says, read=read)
 
 
 def _classes(c: ReportInput) -> Block:
@@ -248,15 +226,13 @@ def _classes(c: ReportInput) -> Block:
         **({"Storage": rows["storage_class"]} if columns else {}),
         **{"Handshake (ms)": rows["handshake_ms"], "Complexity": rows["complexity_class"].replace("", MISSING)},
     )
-    explanation = Explanation(
-        "Bytes of each suite's handshake, and its complexity class.",
+    says = [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items() if name]
+    read = (
         f"Low: below {complexity.LOW_BELOW_MS:.0f} ms; High: from {complexity.HIGH_FROM_MS:.0f} ms. The documents "
         f"print classes without limits; these reproduce all their rows."
-        f"{'' if c.is_published else ' If a 95 % interval allows two classes, both are named.'}",
-        [f"{name}: {count(int(n), 'suite')}." for name, n in rows["complexity_class"].value_counts().items() if name],
+        f"{'' if c.is_published else ' If a 95 % interval allows two classes, both are named.'}"
     )
-    title = "Storage and complexity class, [rpi4-analysis] Table 9"
-    return table(c, "classes", title, frame, explanation, folded=True)
+    return table(c, "classes", frame, says, read=read, folded=True)
 
 
 _OPERATIONS = "kem_keygen_ms kem_encaps_ms kem_decaps_ms sig_sign_ms sig_verify_ms primitives_ms handshake_ms"

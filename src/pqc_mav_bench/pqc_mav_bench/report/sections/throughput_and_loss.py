@@ -8,7 +8,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.statistics import summarise, wilson
 from pqc_mav_bench.analysis.table import has
 from pqc_mav_bench.report import palette, sentences
-from pqc_mav_bench.report.blocks import Block, Explanation, Notice, Section
+from pqc_mav_bench.report.blocks import Block, Notice, Section
 from pqc_mav_bench.report.charts import bars, points, spread
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, listed, number, quantity, span
@@ -44,14 +44,9 @@ def throughput(c: ReportInput) -> Section:
     if len(use.scenarios) > 1:
         labels, groups = dots_per_suite(use, "throughput_mbps", use.scenarios)
         middles = per_scenario(use, "throughput_mbps")
-        explanation = Explanation(
-            "The same figures with all scenarios on one row per suite.",
-            "If the dots of a suite coincide, the scenario makes no difference.",
-            [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")],
-        )
+        says = [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")]
         drawing = points.per_suite(labels, groups, "Throughput (Mb/s)", "Mb/s", line)
-        title, alt = "Throughput, all scenarios", "Dots per suite and scenario."
-        blocks.append(chart(use, "throughput-all", title, alt, drawing, explanation, across=True))
+        blocks.append(chart(use, "throughput-all", drawing, says, across=True))
     if not bulk:
         slow = "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit"
         blocks.append(without(c, "constant-rate workload", slow))
@@ -62,18 +57,13 @@ def throughput(c: ReportInput) -> Section:
 def _of_scenario(c: ReportInput, name: str, i: int, rows: pd.DataFrame, line: tuple[float, str] | None) -> Block:
     """Bars of every suite. Thirty equal ones say less than a sentence: that, and the figures in a folded table."""
     values, label, emulated = rows["throughput_mbps"], called(name), name in c.emulated
-    shows, title = f"Payload delivered per second with each suite, scenario {label}.", f"Throughput, {label}"
     if alike(values):
         offered = f" of {quantity(_TARGET, 'Mb/s')} offered" if line else ""
-        explanation = Explanation(
-            shows,
-            "No chart: the values differ by less than "
-            f"{number(100 * ALIKE, 2)} %, so that every bar would be as long as the next.",
-            [f"Every one of {count(len(rows), 'suite')} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."],
-            ["The suite does not limit the throughput at this rate."],
-        )
+        every = count(len(rows), "suite")
+        says = [f"Every one of {every} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."]
         frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
-        return table(c, f"throughput-{name}", title, frame, explanation, across=emulated, digits=4, folded=True)
+        own = {"of": "throughput-alike", "label": label, "number": number(100 * ALIKE, 2)}
+        return table(c, f"throughput-{name}", frame, says, across=emulated, digits=4, folded=True, **own)
     drawing = bars.ranked(
         rows["suite"].tolist(),
         values.tolist(),
@@ -86,16 +76,12 @@ def _of_scenario(c: ReportInput, name: str, i: int, rows: pd.DataFrame, line: tu
     )
     stats = summarise(values)
     scatter = f"Mean {quantity(stats.mean, 'Mb/s')}, standard deviation {quantity(stats.std, 'Mb/s')}."
-    explanation = Explanation(
-        shows,
-        "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero.",
-        [
-            sentences.extremes(per_suite(c, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"),
-            scatter if stats.n > 1 and stats.std > 1e-3 * stats.mean else "",
-        ],
-    )
-    alt = f"Horizontal bars of throughput per suite, {label}."
-    return chart(c, f"throughput-{i}", title, alt, drawing, explanation, across=emulated)
+    says = [
+        sentences.extremes(per_suite(c, rows, "throughput_mbps"), "throughput", "Mb/s", "lowest", "highest"),
+        scatter if stats.n > 1 and stats.std > 1e-3 * stats.mean else "",
+    ]
+    read = "Bars start at zero. The dashed line is the load that was offered." if line else "Bars start at zero."
+    return chart(c, f"throughput-{i}", drawing, says, of="throughput-of", read=read, across=emulated, label=label)
 
 
 def _no_loss(c: ReportInput) -> Notice | None:
@@ -119,18 +105,12 @@ def _loss_block(c: ReportInput) -> Block:
         for n in c.scenarios
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
-    explanation = Explanation(
-        "Packets lost per suite, one shape per scenario; every dot is a suite.",
-        "The shape is wide where many suites lie. A scenario without any spread has only dots.",
-        [
-            sentences.loss(c.runs[c.runs["passed"]]),
-            sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest"),
-        ],
-        ["The 2025 paper takes sustained loss above 3 % as the sign to lower a mission's tempo."],
-    )
+    says = [
+        sentences.loss(c.runs[c.runs["passed"]]),
+        sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest"),
+    ]
     drawing = spread.violins(spread.Panel(groups, "Packet loss (%)", "%"))
-    alt = "Violin plots of packet loss per scenario."
-    return chart(c, "loss-violin", "Packet loss by scenario", alt, drawing, explanation, across=True)
+    return chart(c, "loss-violin", drawing, says, across=True)
 
 
 _PANELS = (
@@ -177,16 +157,14 @@ def loss(c: ReportInput) -> Section:
             blocks.append(without(c, f"differences by {by}", "all suites have the same figures"))
             continue
         groups = families_of(c.known) if by == "KEM family" else {}
-        explanation = Explanation(
+        says = [_overlap(panels), spread_of(groups) if groups else ""]
+        shows = (
             f"Distributions by {by} in {called(c.main_scenario)}"
             + (f"; no data for {listed(absent)}" if absent else "")
-            + (f"; no panel for {listed(equal)}, which all suites have alike." if equal else "."),
-            "Box: middle half of the suites; line: median; whiskers: 1.5 box heights; rings: suites beyond.",
-            [_overlap(panels), spread_of(groups) if groups else ""],
+            + (f"; no panel for {listed(equal)}, which all suites have alike." if equal else ".")
         )
         drawing = spread.boxes(panels, 300 * -(-len(panels) // 2), min(2, len(panels)))
-        alt = f"Box plots by {by} in {count(len(panels), 'panel')}."
-        blocks.append(chart(c, key, f"Distributions by {by}", alt, drawing, explanation))
+        blocks.append(chart(c, key, drawing, says, of="panels", shows=shows, by=by, count=count(len(panels), "panel")))
     return Section("loss", "Packet loss by scenario; distributions by KEM family and level", blocks)
 
 
