@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shape/rate_finder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nanoseconds.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000 * kMs;
+constexpr std::uint64_t kApart = 20 * kMs;         // between two samples of what left
+constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says little about a rate
+constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
+constexpr std::uint64_t kHold = 5 * kSecond;       // at what was measured
+constexpr std::uint64_t kUnused = 60 * kSecond;
+constexpr double kFullMs = 200, kQueueMs = 100, kClearMs = 40, kNoiseMost = 100;
+constexpr double kFewer = 0.95;  // of what was sent
+constexpr double kLossMost = 0.3;
+constexpr double kStep = 0.02, kStepMost = 0.5;
+constexpr unsigned kSteps = 4;  // small ones, before each is twice the last
+constexpr double kFasterBy = 4, kKbitMost = 100'000;
+
+double ms(std::int64_t ns) noexcept { return static_cast<double>(ns) / static_cast<double>(kMs); }
+std::int64_t minus(std::uint64_t a, std::uint64_t b) noexcept { return static_cast<std::int64_t>(a - b); }
+double kbit_of(std::uint64_t bytes, std::uint64_t in_ns) noexcept {
+  return static_cast<double>(bytes) * 8e6 / static_cast<double>(std::max<std::uint64_t>(in_ns, 1));
+}
+
+}  // namespace
+
+void RateFinder::on_sent(std::uint64_t sequence, std::uint64_t bytes, std::uint64_t now) noexcept {
+  if (count_ != 0) {
+    auto& last = sent_[(next_ + kSamples - 1) % kSamples];
+    if (sequence < last.sequence) {  // of another key
+      count_ = 0;
+    } else if (now < last.at + kApart) {
+      last.bytes = bytes;  // and the time of the first of them
+      last.sequence = sequence;
+      return;
+    }
+  }
+  sent_[next_] = {sequence, bytes, now};
+  next_ = (next_ + 1) % kSamples;
+  count_ = std::min(count_ + 1, kSamples);
+}
+
+/// The sample that the packet is in; what left within kApart is one. The oldest for what is older.
+const RateFinder::Sent* RateFinder::find(std::uint64_t sequence) const noexcept {
+  const Sent* found = nullptr;
+  for (std::size_t i = 1; i <= count_; ++i) {
+    const auto& each = sent_[(next_ + kSamples - i) % kSamples];
+    if (each.sequence < sequence) return found;
+    found = &each;
+  }
+  return found;
+}
+
+void RateFinder::forget() noexcept {
+  count_ = 0;
+  mark_.reset();
+  before_.reset();
+  least_.reset();
+  least_before_.reset();
+  drained_from_ = 0;
+  drain_until_ = 0;
+}
+
+double RateFinder::above_least(std::int64_t delay, std::uint64_t now) noexcept {
+  if (now >= least_since_ + kLeastFor) {
+    least_before_ = least_;
+    least_.reset();
+    least_since_ = now;
+  }
+  least_ = std::min(delay, least_.value_or(delay));
+  return ms(delay - std::min(*least_, least_before_.value_or(*least_)));
+}
+
+void RateFinder::on_arrived(const Arrived& word, bool waiting, std::uint64_t now) noexcept {
+  if (waiting) waited_at_ = now;
+  const auto* sent = find(word.highest);
+  if (sent == nullptr) return;
+  if (before_ && (word.bytes < before_->arrived_bytes || word.at < before_->arrived_at)) forget();  // it began anew
+  if (before_ && word.at == before_->arrived_at) return;
+  Seen seen{sent->at, sent->bytes, word.at, word.bytes, 0};
+  seen.queue = above_least(minus(word.at, sent->at), now);
+  if (rate_ == 0)
+    look_for_full(seen, now);
+  else
+    follow(seen, waiting, now);
+  if (before_ && seen.queue < kFullMs)
+    noise_ += (std::min(std::abs(seen.queue - before_->queue), kNoiseMost) - noise_) / 8;
+  before_ = seen;
+}
+
+/// What arrived between two words, with what is lost all the same, and what had been sent.
+RateFinder::Carried RateFinder::between(const Seen& from, const Seen& to) const noexcept {
+  return {kbit_of(to.arrived_bytes - from.arrived_bytes, to.arrived_at - from.arrived_at) / (1 - loss_),
+          kbit_of(to.sent_bytes - from.sent_bytes, to.sent_at - from.sent_at)};
+}
+
+/// Two words in a row of packets that waited, between which less arrived than had been sent: a queue that grows, or one
+/// that is full and loses the rest. A radio that stops for a moment catches up at once and says no second word.
+void RateFinder::look_for_full(const Seen& seen, std::uint64_t now) noexcept {
+  if (seen.queue < kFullMs + 2 * noise_) return mark_.reset();
+  if (!mark_) return void(mark_ = seen);
+  if (seen.arrived_at < mark_->arrived_at + kLongEnough || seen.sent_at <= mark_->sent_at) return;
+  const auto rate = between(*mark_, seen);
+  mark_ = seen;
+  if (rate.carried >= kFewer * rate.offered) return;
+  waited_at_ = now;
+  measured(rate.carried, now);
+  drain(seen, now);
+}
+
+/// A rate that was measured while packets waited in the link.
+void RateFinder::measured(double kbit, std::uint64_t now) noexcept {
+  if (now >= best_at_ + 10 * kSecond) {
+    best_ /= 2;
+    best_at_ = now;
+  }
+  best_ = std::max(best_, kbit);
+  rate_ = std::clamp(kbit, std::max(best_ / kFloorPart, kLeastKbit), kKbitMost);
+  when_full_ = rate_;
+  raises_ = 0;
+  full_at_ = now;
+}
+
+/// What is on its way and not yet out of the queue goes first, within a second if that leaves an eighth.
+void RateFinder::drain(const Seen& seen, std::uint64_t now) noexcept {
+  const auto& last = sent_[(next_ + kSamples - 1) % kSamples];
+  const auto on_the_way = static_cast<double>(last.bytes - seen.sent_bytes) * 8;  // bits
+  const auto served = rate_ * (ms(minus(now, seen.sent_at)) - seen.queue);        // since it came
+  const auto queued = std::clamp(on_the_way - served, 0.0, rate_ * 10'000);
+  drain_rate_ = std::max(rate_ - queued / 1'000, std::max(rate_ / kFloorPart, kLeastKbit));
+  if (queued <= 0 || drain_rate_ >= rate_) return;
+  drain_until_ = now + static_cast<std::uint64_t>(queued / (rate_ - drain_rate_)) * kMs;
+  drained_from_ = std::max(seen.queue, queued / rate_);
+}
+
+void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexcept {
+  if (now >= waited_at_ + kUnused) {
+    rate_ = 0;
+    return forget();
+  }
+  const auto high = seen.queue >= kQueueMs + 2 * noise_;
+  if (drained_from_ > 0) {
+    const auto grows = mark_ && seen.queue > drained_from_ + kFullMs;  // for it carries less than it did
+    if (seen.sent_at < drain_until_ && !grows) return;
+    drained_from_ = 0;
+    if (high && mark_) still_high(*mark_, seen, now);
+    return mark_.reset();
+  }
+  if (high) {
+    if (!mark_) {  // at least what was too much is taken back
+      mark_ = seen;
+      rate_ = std::min(rate_, when_full_);
+      raises_ = 0;
+      full_at_ = now;
+      return drain(seen, now);
+    }
+    if (seen.arrived_at < mark_->arrived_at + kLongEnough) return;
+    measured(between(*mark_, seen).carried, now);
+    mark_ = seen;
+    return drain(seen, now);
+  }
+  mark_.reset();
+  const auto clear = seen.queue < kClearMs + noise_;
+  if (clear && before_ && seen.sent_bytes > before_->sent_bytes) {
+    const auto rate = std::clamp(1 - static_cast<double>(seen.arrived_bytes - before_->arrived_bytes) /
+                                         static_cast<double>(seen.sent_bytes - before_->sent_bytes),
+                                 0.0, kLossMost);
+    loss_ += (rate - loss_) / 16;
+  }
+  if (clear && waiting && seen.sent_at >= raised_at_ && now >= raised_at_ + kSecond && now >= full_at_ + kHold)
+    raise(now);
+}
+
+/// The queue should be gone. A delay that is there all the same is the way's own, unless less arrives than was sent.
+void RateFinder::still_high(const Seen& from, const Seen& seen, std::uint64_t now) noexcept {
+  const auto rate = between(from, seen);
+  if (rate.carried < kFewer * rate.offered) {
+    measured(rate.carried, now);
+    return drain(seen, now);
+  }
+  least_ = minus(seen.arrived_at, seen.sent_at);
+  least_before_.reset();
+  least_since_ = now;
+}
+
+void RateFinder::raise(std::uint64_t now) noexcept {
+  ++raises_;
+  const auto doublings = raises_ > kSteps ? static_cast<int>(std::min(raises_ - kSteps, 8U)) : 0;
+  rate_ *= 1 + std::min(std::ldexp(kStep, doublings), kStepMost);
+  raised_at_ = now;
+  if (rate_ < kFasterBy * when_full_ && rate_ < kKbitMost) return;
+  rate_ = 0;  // it is another link now
+  forget();
+}
+
+std::uint32_t RateFinder::kbit(std::uint64_t now) noexcept {
+  if (rate_ == 0) return 0;
+  const auto draining = now < drain_until_;
+  return static_cast<std::uint32_t>(std::lround(draining ? drain_rate_ : rate_));
+}
+
+}  // namespace pqcmav
