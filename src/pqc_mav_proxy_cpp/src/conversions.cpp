@@ -25,25 +25,16 @@ void put_number(void* field, const Json& value) {
 
 void put_value(void* field, const introspection::MessageMember& member, const Json& value) {
   switch (member.type_id_) {
-    case introspection::ROS_TYPE_BOOLEAN:
-      return put<bool>(field, value);
+    case introspection::ROS_TYPE_BOOLEAN: return put<bool>(field, value);
     case introspection::ROS_TYPE_OCTET:
-    case introspection::ROS_TYPE_UINT8:
-      return put<std::uint8_t>(field, value);
-    case introspection::ROS_TYPE_UINT32:
-      return put<std::uint32_t>(field, value);
-    case introspection::ROS_TYPE_UINT64:
-      return put<std::uint64_t>(field, value);
-    case introspection::ROS_TYPE_FLOAT:
-      return put_number<float>(field, value);
-    case introspection::ROS_TYPE_DOUBLE:
-      return put_number<double>(field, value);
-    case introspection::ROS_TYPE_STRING:
-      return put<std::string>(field, value);
-    case introspection::ROS_TYPE_MESSAGE:
-      return fill(field, *member.members_, value);
-    default:
-      throw std::logic_error("A message of the tunnel has a field of a type that no picture has.");
+    case introspection::ROS_TYPE_UINT8: return put<std::uint8_t>(field, value);
+    case introspection::ROS_TYPE_UINT32: return put<std::uint32_t>(field, value);
+    case introspection::ROS_TYPE_UINT64: return put<std::uint64_t>(field, value);
+    case introspection::ROS_TYPE_FLOAT: return put_number<float>(field, value);
+    case introspection::ROS_TYPE_DOUBLE: return put_number<double>(field, value);
+    case introspection::ROS_TYPE_STRING: return put<std::string>(field, value);
+    case introspection::ROS_TYPE_MESSAGE: return fill(field, *member.members_, value);
+    default: throw std::logic_error("A message of the tunnel has a field of a type that no picture has.");
   }
 }
 

@@ -89,18 +89,12 @@ std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
 
 ConfigValue config_value(const std::string& name, const rclcpp::ParameterValue& value) {
   switch (value.get_type()) {
-    case ParameterType::PARAMETER_BOOL:
-      return value.get<bool>();
-    case ParameterType::PARAMETER_INTEGER:
-      return value.get<std::int64_t>();
-    case ParameterType::PARAMETER_DOUBLE:
-      return value.get<double>();
-    case ParameterType::PARAMETER_STRING:
-      return value.get<std::string>();
-    case ParameterType::PARAMETER_STRING_ARRAY:
-      return value.get<Strings>();
-    default:
-      throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, "'" + name + "' must be a list of strings.");
+    case ParameterType::PARAMETER_BOOL: return value.get<bool>();
+    case ParameterType::PARAMETER_INTEGER: return value.get<std::int64_t>();
+    case ParameterType::PARAMETER_DOUBLE: return value.get<double>();
+    case ParameterType::PARAMETER_STRING: return value.get<std::string>();
+    case ParameterType::PARAMETER_STRING_ARRAY: return value.get<Strings>();
+    default: throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, "'" + name + "' must be a list of strings.");
   }
 }
 

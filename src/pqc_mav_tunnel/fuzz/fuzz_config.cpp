@@ -21,10 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case Errc::config_unknown_key:
       case Errc::config_invalid:
       case Errc::suite_unknown:
-      case Errc::suite_unavailable:
-        break;
-      default:
-        std::abort();
+      case Errc::suite_unavailable: break;
+      default: std::abort();
     }
   }
   return 0;

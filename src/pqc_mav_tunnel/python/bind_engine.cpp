@@ -17,12 +17,9 @@ namespace {
 
 py::object to_python(const Json& value) {
   switch (value.type()) {
-    case Json::value_t::boolean:
-      return py::bool_(value.get<bool>());
-    case Json::value_t::number_integer:
-      return py::int_(value.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return py::int_(value.get<std::uint64_t>());
+    case Json::value_t::boolean: return py::bool_(value.get<bool>());
+    case Json::value_t::number_integer: return py::int_(value.get<std::int64_t>());
+    case Json::value_t::number_unsigned: return py::int_(value.get<std::uint64_t>());
     case Json::value_t::number_float: {
       const auto number = value.get<double>();  // not known yet: None, as JSON has null
       return std::isnan(number) ? py::object(py::none()) : py::float_(number);
@@ -42,8 +39,7 @@ py::object to_python(const Json& value) {
       for (const auto& [name, each] : value.items()) out[py::str(name)] = to_python(each);
       return out;
     }
-    default:
-      return py::none();
+    default: return py::none();
   }
 }
 

@@ -67,12 +67,9 @@ ServerView closed_server(const EngineConfig& config) {
 
 std::string_view to_string(HostState state) noexcept {
   switch (state) {
-    case HostState::unconfigured:
-      return "unconfigured";
-    case HostState::inactive:
-      return "inactive";
-    case HostState::active:
-      return "active";
+    case HostState::unconfigured: return "unconfigured";
+    case HostState::inactive: return "inactive";
+    case HostState::active: return "active";
   }
   return "?";
 }

@@ -7,16 +7,11 @@ namespace pqcmav {
 
 std::string_view to_string(LinkState state) noexcept {
   switch (state) {
-    case LinkState::down:
-      return "DOWN";
-    case LinkState::handshaking:
-      return "HANDSHAKING";
-    case LinkState::up:
-      return "UP";
-    case LinkState::degraded:
-      return "DEGRADED";
-    case LinkState::rekeying:
-      return "REKEYING";
+    case LinkState::down: return "DOWN";
+    case LinkState::handshaking: return "HANDSHAKING";
+    case LinkState::up: return "UP";
+    case LinkState::degraded: return "DEGRADED";
+    case LinkState::rekeying: return "REKEYING";
   }
   return "?";
 }

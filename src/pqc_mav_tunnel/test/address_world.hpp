@@ -141,21 +141,16 @@ class AddressWorld {
     const bool data = bytes[0] == 0x03, handshake = bytes[0] == 0x43;
     if (!attacks()) return std::nullopt;
     switch (attack_.policy) {
-      case Policy::silent:
-        return std::nullopt;
-      case Policy::withholds_data:
-        return data ? std::nullopt : std::optional(std::uint64_t{0});
-      case Policy::withholds_half:
-        return data && random_() % 2 == 0 ? std::nullopt : std::optional(std::uint64_t{0});
+      case Policy::silent: return std::nullopt;
+      case Policy::withholds_data: return data ? std::nullopt : std::optional(std::uint64_t{0});
+      case Policy::withholds_half: return data && random_() % 2 == 0 ? std::nullopt : std::optional(std::uint64_t{0});
       case Policy::stalls:  // one datagram of each attempt, so that he is believed
         if (data ||
             (handshake && !stalled_.insert(to.text() + std::string(bytes.begin() + 1, bytes.begin() + 9)).second))
           return std::nullopt;
         return 0;
-      case Policy::holds_back:
-        return data ? std::nullopt : std::optional(random_() % (300 * kMs));
-      case Policy::passes_all:
-        return 0;
+      case Policy::holds_back: return data ? std::nullopt : std::optional(random_() % (300 * kMs));
+      case Policy::passes_all: return 0;
     }
     return std::nullopt;
   }

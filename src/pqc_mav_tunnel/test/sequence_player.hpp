@@ -123,19 +123,14 @@ class SequencePlayer final : public SequenceWorld {
   }
   void make(Move kind, std::uint8_t a, std::uint8_t b, const Bytes& content) {
     switch (kind) {
-      case wait:
-        return pass_time(a * 4 * kMs);
+      case wait: return pass_time(a * 4 * kMs);
       case data:
         for (unsigned i = 0; i <= a / 2 % 16U; ++i) send_data(a % 2 == 0);
         return;
-      case renew:
-        return renew_keys(a);
+      case renew: return renew_keys(a);
       case link_up:
-      case link_down:
-        pass_[kind == link_up] = static_cast<Pass>(a % 4);
-        return;
-      case release:
-        return let_go(a % 3);
+      case link_down: pass_[kind == link_up] = static_cast<Pass>(a % 4); return;
+      case release: return let_go(a % 3);
       case repeat:
         if (const auto* one = of_past(a)) arrive_from(*one, b);
         return;
@@ -145,8 +140,7 @@ class SequencePlayer final : public SequenceWorld {
       case tag_again:
         if (const auto* one = of_past(a)) forge(bent(*one, b));
         return;
-      case control:
-        return say_with_keys(a, content);
+      case control: return say_with_keys(a, content);
       case cross:
         if (const auto* one = of_past(a)) {
           auto other = *one;
@@ -154,21 +148,15 @@ class SequencePlayer final : public SequenceWorld {
           arrive_forged(other);
         }
         return;
-      case move:
-        home_ = address(static_cast<std::uint16_t>(a % 4 + 1), kHome + a % 4U);
-        return;
-      case relay:
-        relayed_[a % relayed_.size()] = b % 2 == 1;
-        return;
-      case crash:
-        return a % 2 == 0 ? crash_gcs() : crash_drone();
+      case move: home_ = address(static_cast<std::uint16_t>(a % 4 + 1), kHome + a % 4U); return;
+      case relay: relayed_[a % relayed_.size()] = b % 2 == 1; return;
+      case crash: return a % 2 == 0 ? crash_gcs() : crash_drone();
       case goodbye: {
         const bool drone = a % 2 == 0;
         tell(drone, Close{1});
         return close(drone);
       }
-      case kMoves:
-        return;
+      case kMoves: return;
     }
   }
   void pass_time(std::uint64_t time) {
@@ -188,17 +176,13 @@ class SequencePlayer final : public SequenceWorld {
     const bool reaches = sent.up || to == home_ || is_relayed(to);
     if (!reaches) return;
     switch (pass_[sent.up]) {
-      case passes:
-        return later(sent, 0);
+      case passes: return later(sent, 0);
       case holds:
         held_.push_back(std::move(sent));
         if (held_.size() > kHeld) held_.pop_front();
         return;
-      case loses:
-        return;
-      case doubles:
-        later(sent, 0);
-        return later(sent, 3 * kMs);
+      case loses: return;
+      case doubles: later(sent, 0); return later(sent, 3 * kMs);
     }
   }
   void later(const Sent& sent, std::uint64_t more) {

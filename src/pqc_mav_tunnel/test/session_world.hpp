@@ -181,21 +181,11 @@ class World {
       case Accident::cut:
         for (auto& each : attempts_) cut(*each);
         break;
-      case Accident::crash_drone:
-        crash(drone_);
-        break;
-      case Accident::crash_gcs:
-        crash(gcs_);
-        break;
-      case Accident::dark_up:
-        go_dark(true, false, duration);
-        break;
-      case Accident::dark_down:
-        go_dark(false, true, duration);
-        break;
-      case Accident::dark:
-        go_dark(true, true, duration);
-        break;
+      case Accident::crash_drone: crash(drone_); break;
+      case Accident::crash_gcs: crash(gcs_); break;
+      case Accident::dark_up: go_dark(true, false, duration); break;
+      case Accident::dark_down: go_dark(false, true, duration); break;
+      case Accident::dark: go_dark(true, true, duration); break;
       case Accident::stall:
         if (attempt != nullptr) attempt->arrives = now_ + duration;
         disturbed(now_ + duration);

@@ -153,17 +153,14 @@ class StationWorld {
   void to_station(const Datagram& in) {
     auto& station = stations_[in.station];
     switch (in.kind) {
-      case Kind::hello:
-        send({Kind::answer, false, in.station, 0, in.session});
-        return;
+      case Kind::hello: send({Kind::answer, false, in.station, 0, in.session}); return;
       case Kind::finish:
         if (station.session == in.session) return send({Kind::done, false, in.station, 0, in.session});
         station.offered = in.session;
         station.offered_active = in.active;
         station.offered_term = in.term;
         return send({Kind::done, false, in.station, 0, in.session});
-      default:
-        break;
+      default: break;
     }
     if (station.offered != 0 && in.session == station.offered) {
       station.session = std::exchange(station.offered, 0);
@@ -279,19 +276,14 @@ class StationWorld {
       return;
     }
     switch (step.act) {
-      case Act::none:
-        return;
-      case Act::forget:
-        leave(step.station);
-        return choice_->ended(step.station, now_);
+      case Act::none: return;
+      case Act::forget: leave(step.station); return choice_->ended(step.station, now_);
       case Act::take_over:
         note_change(*choice_->active());
         choice_->took_over(now_);
         return say_roles();
       case Act::connect:
-      case Act::join:
-        choice_->begin(step, now_);
-        attempt_ = Attempt{step, ++last_session_, now_};
+      case Act::join: choice_->begin(step, now_); attempt_ = Attempt{step, ++last_session_, now_};
     }
   }
 

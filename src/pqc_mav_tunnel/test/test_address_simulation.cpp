@@ -49,9 +49,7 @@ AddressAttack schedule(Scene scene, std::mt19937_64& random) {
   const auto event = between(3'000, 8'000) * kMs;
   if (random() % 2 == 0) out.leaves = between(500, 15'000) * kMs;
   switch (scene) {
-    case running_race:
-      out.begins = event;
-      break;
+    case running_race: out.begins = event; break;
     case restart_race:
       out.restarts = event;
       out.begins = random() % 2 == 0 ? 0 : event;
@@ -63,9 +61,7 @@ AddressAttack schedule(Scene scene, std::mt19937_64& random) {
       out.begins = random() % 3 == 0 ? 0 : event - between(0, 2'000) * kMs;
       if (scene == forged_packets) out.forged_packets = static_cast<unsigned>(between(1, 20));
       break;
-    case forged_hellos:
-      out.forged_hellos = static_cast<unsigned>(between(1, 30));
-      break;
+    case forged_hellos: out.forged_hellos = static_cast<unsigned>(between(1, 30)); break;
     case recordings:
       out.restarts = event;
       out.recordings = static_cast<unsigned>(between(1, 50));
@@ -74,8 +70,7 @@ AddressAttack schedule(Scene scene, std::mt19937_64& random) {
       out.restarts = event;
       out.addresses = 0;
       break;
-    default:
-      break;
+    default: break;
   }
   if (out.begins > 0 && out.leaves != ~std::uint64_t{0}) out.leaves += out.begins;
   return out;

@@ -94,8 +94,7 @@ std::vector<Field> layout(std::size_t message, bool signs) {
       fields.push_back({"confirm_c", 32, {E::bad_confirm}});
       return fields;
     }
-    default:
-      return {{"length", 4, {E::bad_frame}}, {"type", 1, {E::bad_frame}}, {"confirm_s", 32, {E::bad_confirm}}};
+    default: return {{"length", 4, {E::bad_frame}}, {"type", 1, {E::bad_frame}}, {"confirm_s", 32, {E::bad_confirm}}};
   }
 }
 
@@ -164,14 +163,10 @@ TEST_P(EveryMessage, AnOverlongHeaderIsRefusedBeforeAnyBody) {
   std::vector<std::uint32_t> lengths{0xffffffff, 0x80000000, 0x01000000};
   static const auto limits = [](std::size_t message, const Scene& scene) {
     switch (message) {
-      case 1:
-        return client_hello_limits();
-      case 2:
-        return server_hello_limits(*scene.suite, scene.hybrid);
-      case 3:
-        return client_finish_limits(*scene.suite, scene.hybrid, scene.drone_signs);
-      default:
-        return server_finish_limits();
+      case 1: return client_hello_limits();
+      case 2: return server_hello_limits(*scene.suite, scene.hybrid);
+      case 3: return client_finish_limits(*scene.suite, scene.hybrid, scene.drone_signs);
+      default: return server_finish_limits();
     }
   };
   const auto limit = limits(message_, scene_).front();
@@ -210,15 +205,11 @@ TEST_P(EveryMessage, TheSameMessageOfAnotherHandshakeIsRefused) {
       EXPECT_EQ(out.drone_error, HandshakeError::bad_signature);
       EXPECT_EQ(out.gcs, HandshakeStatus::working);
       break;
-    case 2:
-      EXPECT_EQ(out.drone_error, HandshakeError::bad_signature);
-      break;
+    case 2: EXPECT_EQ(out.drone_error, HandshakeError::bad_signature); break;
     case 3:
       EXPECT_EQ(out.gcs_error, scene_.drone_signs ? HandshakeError::bad_drone_signature : HandshakeError::bad_confirm);
       break;
-    default:
-      EXPECT_EQ(out.drone_error, HandshakeError::bad_confirm);
-      break;
+    default: EXPECT_EQ(out.drone_error, HandshakeError::bad_confirm); break;
   }
 }
 

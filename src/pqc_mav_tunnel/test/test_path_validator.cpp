@@ -351,8 +351,7 @@ TEST(PathsProperty, NothingUnprovenIsBelievedOrReflectedTo) {
             validator.on_response(challenge.value, now);
           }
           break;
-        default:
-          now += random() % (400 * kMs);
+        default: now += random() % (400 * kMs);
       }
       while (const auto challenge = validator.poll(now)) {
         accounts[challenge->to.port()].out += kChallenge;

@@ -48,18 +48,10 @@ TEST_P(WindowSizes, AgreesWithTheModelOnRandomSequences) {
       // Mostly near the top, on both sides of the window's edge, sometimes far ahead.
       std::uint64_t sequence = 0;
       switch (random() % 8) {
-        case 0:
-          sequence = around + random() % (2 * bits);
-          break;
-        case 1:
-          sequence = model.next() + (random() % 20 == 0 ? 10 * bits : 0);
-          break;
-        case 2:
-          sequence = model.next() - std::min(model.next(), bits - 1 + random() % 4);
-          break;
-        default:
-          sequence = model.next() + 3 - std::min(model.next() + 3, random() % (bits + bits / 2));
-          break;
+        case 0: sequence = around + random() % (2 * bits); break;
+        case 1: sequence = model.next() + (random() % 20 == 0 ? 10 * bits : 0); break;
+        case 2: sequence = model.next() - std::min(model.next(), bits - 1 + random() % 4); break;
+        default: sequence = model.next() + 3 - std::min(model.next() + 3, random() % (bits + bits / 2)); break;
       }
       ASSERT_EQ(window.check(sequence), model.check(sequence))
           << "sequence " << sequence << " with next " << model.next();

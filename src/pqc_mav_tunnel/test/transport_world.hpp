@@ -290,14 +290,10 @@ class World {
   }
   std::optional<Bytes> made_up_answer(std::uint8_t type) const {
     switch (type) {
-      case 1:
-        return made_up(MessageType::server_hello, terms_.sizes.m2);
-      case 2:
-        return made_up(MessageType::client_finish, terms_.sizes.m3);
-      case 3:
-        return made_up(MessageType::server_finish, terms_.sizes.m4);
-      default:
-        return std::nullopt;
+      case 1: return made_up(MessageType::server_hello, terms_.sizes.m2);
+      case 2: return made_up(MessageType::client_finish, terms_.sizes.m3);
+      case 3: return made_up(MessageType::server_finish, terms_.sizes.m4);
+      default: return std::nullopt;
     }
   }
 

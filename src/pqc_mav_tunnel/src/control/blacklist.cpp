@@ -28,10 +28,8 @@ bool Blacklist::blames_suite(HandshakeError error, std::uint8_t reject_code) noe
              code == Reject::algorithm_unavailable;
     }
     case HandshakeError::crypto:
-    case HandshakeError::weak_key:
-      return true;
-    default:
-      return false;
+    case HandshakeError::weak_key: return true;
+    default: return false;
   }
 }
 

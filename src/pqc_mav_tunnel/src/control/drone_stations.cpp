@@ -59,15 +59,10 @@ bool DroneControl::follow_choice(std::uint64_t now) {
   decided_heard_ns_ = data_->link(0).picture().heard_ns;
   const auto step = choice_.next(now);
   switch (step.act) {
-    case Act::none:
-      return false;
+    case Act::none: return false;
     case Act::connect:
-    case Act::join:
-      first_handshake(step);
-      return true;
-    case Act::take_over:
-      take_over(step, now);
-      return true;
+    case Act::join: first_handshake(step); return true;
+    case Act::take_over: take_over(step, now); return true;
     case Act::forget:
       events_.log(LogLevel::warning, config_.drone_id,
                   "The standby '" + stations_[step.station].peer.gcs_id + "' is not heard any more.");

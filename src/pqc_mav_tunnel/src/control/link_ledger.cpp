@@ -12,10 +12,8 @@ constexpr const char* kKeyOld =
 
 std::string sentence_of(KeyEnd why) {
   switch (why) {
-    case KeyEnd::none:
-      break;
-    case KeyEnd::forgeries:
-      return "So many forged packets came that the keys are used no more.";
+    case KeyEnd::none: break;
+    case KeyEnd::forgeries: return "So many forged packets came that the keys are used no more.";
     case KeyEnd::used_twice:
       return "The other end used the number of a packet twice, as after a snapshot of its machine was restored.";
     case KeyEnd::set_back:
@@ -76,15 +74,13 @@ std::string LinkLedger::reason_for(LinkState state, const LinkPicture& picture) 
       if (picture.ended != KeyEnd::none) return sentence_of(picture.ended);
       if (picture.moved) return "The drone moved to another ground station.";
       return picture.closed_by_peer ? "The peer closed the session." : "No session.";
-    case LinkState::handshaking:
-      return "A handshake is running.";
+    case LinkState::handshaking: return "A handshake is running.";
     case LinkState::up:
       return "Session under " + picture.current->suite->short_code + ", epoch " +
              std::to_string(picture.current->epoch) + ".";
     case LinkState::degraded:
       return "Nothing heard from the peer for " + std::to_string(picture.heard_silence_ns / 1'000'000'000) + " s.";
-    case LinkState::rekeying:
-      return "A rekey is running alongside the session.";
+    case LinkState::rekeying: return "A rekey is running alongside the session.";
   }
   return {};
 }

@@ -93,21 +93,15 @@ struct HandshakeInitiator::Impl {
     const auto state = reader.feed(received);
     if (wait == Wait::server_hello) hash_arrived();
     switch (state) {
-      case FrameReader::State::refused:
-        return fail(HandshakeError::bad_frame);
-      case FrameReader::State::partial:
-        return {};
-      case FrameReader::State::complete:
-        break;
+      case FrameReader::State::refused: return fail(HandshakeError::bad_frame);
+      case FrameReader::State::partial: return {};
+      case FrameReader::State::complete: break;
     }
     if (!received.empty()) return fail(HandshakeError::bad_frame);
     switch (wait) {
-      case Wait::start:
-        break;
-      case Wait::server_hello:
-        return reader.type() == MessageType::reject ? on_reject() : on_server_hello();
-      case Wait::server_finish:
-        break;
+      case Wait::start: break;
+      case Wait::server_hello: return reader.type() == MessageType::reject ? on_reject() : on_server_hello();
+      case Wait::server_finish: break;
     }
     return on_server_finish();
   }

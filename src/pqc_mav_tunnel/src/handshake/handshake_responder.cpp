@@ -77,12 +77,9 @@ struct HandshakeResponder::Impl {
     if (wait == Wait::go_on) return received.empty() ? HandshakeStep{} : fail(HandshakeError::bad_frame);
     if (!received.empty() && !reader.started()) clock.seen(wait == Wait::client_hello ? 1 : 3);
     switch (reader.feed(received)) {
-      case FrameReader::State::refused:
-        return fail(HandshakeError::bad_frame);
-      case FrameReader::State::partial:
-        return {};
-      case FrameReader::State::complete:
-        break;
+      case FrameReader::State::refused: return fail(HandshakeError::bad_frame);
+      case FrameReader::State::partial: return {};
+      case FrameReader::State::complete: break;
     }
     if (!received.empty()) return fail(HandshakeError::bad_frame);
     return wait == Wait::client_hello ? on_client_hello() : on_client_finish();

@@ -6,72 +6,45 @@ namespace pqcmav {
 
 std::string_view to_string(HandshakeError error) noexcept {
   switch (error) {
-    case HandshakeError::none:
-      return "none";
-    case HandshakeError::bad_frame:
-      return "bad_frame";
-    case HandshakeError::malformed:
-      return "malformed";
-    case HandshakeError::unknown_drone:
-      return "unknown_drone";
-    case HandshakeError::bad_gate:
-      return "bad_gate";
-    case HandshakeError::rejected:
-      return "rejected";
-    case HandshakeError::other_gcs:
-      return "other_gcs";
-    case HandshakeError::bad_reject:
-      return "bad_reject";
-    case HandshakeError::wrong_epoch:
-      return "wrong_epoch";
-    case HandshakeError::bad_signature:
-      return "bad_signature";
-    case HandshakeError::bad_drone_signature:
-      return "bad_drone_signature";
-    case HandshakeError::bad_confirm:
-      return "bad_confirm";
-    case HandshakeError::weak_key:
-      return "weak_key";
-    case HandshakeError::crypto:
-      return "crypto";
-    case HandshakeError::timeout:
-      return "timeout";
-    case HandshakeError::unreachable:
-      return "unreachable";
-    case HandshakeError::refused_locally:
-      return "refused_locally";
-    case HandshakeError::cancelled:
-      return "cancelled";
+    case HandshakeError::none: return "none";
+    case HandshakeError::bad_frame: return "bad_frame";
+    case HandshakeError::malformed: return "malformed";
+    case HandshakeError::unknown_drone: return "unknown_drone";
+    case HandshakeError::bad_gate: return "bad_gate";
+    case HandshakeError::rejected: return "rejected";
+    case HandshakeError::other_gcs: return "other_gcs";
+    case HandshakeError::bad_reject: return "bad_reject";
+    case HandshakeError::wrong_epoch: return "wrong_epoch";
+    case HandshakeError::bad_signature: return "bad_signature";
+    case HandshakeError::bad_drone_signature: return "bad_drone_signature";
+    case HandshakeError::bad_confirm: return "bad_confirm";
+    case HandshakeError::weak_key: return "weak_key";
+    case HandshakeError::crypto: return "crypto";
+    case HandshakeError::timeout: return "timeout";
+    case HandshakeError::unreachable: return "unreachable";
+    case HandshakeError::refused_locally: return "refused_locally";
+    case HandshakeError::cancelled: return "cancelled";
   }
   return "invalid";
 }
 
 std::string_view to_string(HandshakeKind kind) noexcept {
   switch (kind) {
-    case HandshakeKind::first:
-      return "first";
-    case HandshakeKind::rekey:
-      return "rekey";
-    case HandshakeKind::ratchet:
-      return "ratchet";
-    case HandshakeKind::ratchet_plain:
-      return "ratchet_plain";
+    case HandshakeKind::first: return "first";
+    case HandshakeKind::rekey: return "rekey";
+    case HandshakeKind::ratchet: return "ratchet";
+    case HandshakeKind::ratchet_plain: return "ratchet_plain";
   }
   return "invalid";
 }
 
 std::string_view to_string(Reject code) noexcept {
   switch (code) {
-    case Reject::suite_unknown:
-      return "suite_unknown";
-    case Reject::suite_not_allowed:
-      return "suite_not_allowed";
-    case Reject::algorithm_unavailable:
-      return "algorithm_unavailable";
-    case Reject::epoch:
-      return "epoch";
-    case Reject::busy:
-      return "busy";
+    case Reject::suite_unknown: return "suite_unknown";
+    case Reject::suite_not_allowed: return "suite_not_allowed";
+    case Reject::algorithm_unavailable: return "algorithm_unavailable";
+    case Reject::epoch: return "epoch";
+    case Reject::busy: return "busy";
   }
   return "invalid";
 }
@@ -94,8 +67,7 @@ std::string_view rejected(Reject code) noexcept {
     case Reject::epoch:
       return "The ground station and the drone are at different epochs of this session: a fresh handshake starts over "
              "at epoch 0.";
-    case Reject::busy:
-      return "The ground station is busy with as many handshakes as it allows: try again in a moment.";
+    case Reject::busy: return "The ground station is busy with as many handshakes as it allows: try again in a moment.";
   }
   return "The ground station refused with a code this version does not know: update the drone's software.";
 }
@@ -125,8 +97,7 @@ std::string_view refused(Reject code) noexcept {
 
 std::string_view drone_sentence(HandshakeError error) noexcept {
   switch (error) {
-    case HandshakeError::none:
-      return "No error.";
+    case HandshakeError::none: return "No error.";
     case HandshakeError::bad_frame:
       return "The other end does not speak this protocol (a message of the wrong type or length, or bytes out of "
              "turn): check the ground station's address and port, and that both ends have the same version.";
@@ -157,23 +128,20 @@ std::string_view drone_sentence(HandshakeError error) noexcept {
              "drone id (it never answers then, its own log says which); the link is too slow for this suite.";
     case HandshakeError::unreachable:
       return "The ground station's name has no address that can be reached: check 'peer', 'bind' and the network.";
-    case HandshakeError::cancelled:
-      return "The handshake was cancelled on the drone, by a newer one or by shutdown.";
+    case HandshakeError::cancelled: return "The handshake was cancelled on the drone, by a newer one or by shutdown.";
     case HandshakeError::unknown_drone:
     case HandshakeError::other_gcs:
     case HandshakeError::bad_gate:
     case HandshakeError::bad_drone_signature:
     case HandshakeError::rejected:
-    case HandshakeError::refused_locally:
-      break;
+    case HandshakeError::refused_locally: break;
   }
   return "This error belongs to the ground station; the drone should not see it. Please report it.";
 }
 
 std::string_view gcs_sentence(HandshakeError error) noexcept {
   switch (error) {
-    case HandshakeError::none:
-      return "No error.";
+    case HandshakeError::none: return "No error.";
     case HandshakeError::bad_frame:
       return "The client sent a message of the wrong type or length, or bytes out of turn: not a drone of this "
              "protocol version, or a port scan.";
@@ -211,8 +179,7 @@ std::string_view gcs_sentence(HandshakeError error) noexcept {
     case HandshakeError::wrong_epoch:
     case HandshakeError::bad_signature:
     case HandshakeError::rejected:
-    case HandshakeError::refused_locally:
-      break;
+    case HandshakeError::refused_locally: break;
   }
   return "This error belongs to the drone; the ground station should not see it. Please report it.";
 }

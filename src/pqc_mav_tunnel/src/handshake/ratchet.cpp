@@ -5,22 +5,17 @@ namespace pqcmav {
 
 std::string_view to_string(RatchetBar bar) noexcept {
   switch (bar) {
-    case RatchetBar::none:
-      return "none";
-    case RatchetBar::feature:
-      return "feature";
-    case RatchetBar::in_a_row:
-      return "in_a_row";
-    case RatchetBar::key_age:
-      return "key_age";
+    case RatchetBar::none: return "none";
+    case RatchetBar::feature: return "feature";
+    case RatchetBar::in_a_row: return "in_a_row";
+    case RatchetBar::key_age: return "key_age";
   }
   return "invalid";
 }
 
 std::string_view describe(RatchetBar bar) noexcept {
   switch (bar) {
-    case RatchetBar::none:
-      return "Nothing bars a ratchet.";
+    case RatchetBar::none: return "Nothing bars a ratchet.";
     case RatchetBar::feature:
       return "The two ends did not agree on ratchets: 'ratchet' is off at one of them; ask for a full rekey.";
     case RatchetBar::in_a_row:

@@ -71,12 +71,9 @@ struct RatchetInitiator::Impl {
   HandshakeStep on_data(ByteView received) {
     if (!received.empty() && !reader.started()) clock.seen(2);
     switch (reader.feed(received)) {
-      case FrameReader::State::refused:
-        return fail(HandshakeError::bad_frame);
-      case FrameReader::State::partial:
-        return {};
-      case FrameReader::State::complete:
-        break;
+      case FrameReader::State::refused: return fail(HandshakeError::bad_frame);
+      case FrameReader::State::partial: return {};
+      case FrameReader::State::complete: break;
     }
     if (!received.empty()) return fail(HandshakeError::bad_frame);
     return reader.type() == MessageType::reject ? on_reject() : on_answer();

@@ -24,16 +24,11 @@ namespace fs = std::filesystem;
 
 std::string_view to_string(KeyKind kind) noexcept {
   switch (kind) {
-    case KeyKind::psk:
-      return "psk";
-    case KeyKind::sig_secret:
-      return "sig-secret";
-    case KeyKind::sig_public:
-      return "sig-public";
-    case KeyKind::restart:
-      return "restart";
-    case KeyKind::return_grant:
-      return "return";
+    case KeyKind::psk: return "psk";
+    case KeyKind::sig_secret: return "sig-secret";
+    case KeyKind::sig_public: return "sig-public";
+    case KeyKind::restart: return "restart";
+    case KeyKind::return_grant: return "return";
   }
   return "unknown";
 }

@@ -282,14 +282,9 @@ DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64
         round.traffic = true;
         read_encrypted(now, round);
         break;
-      case kTap:
-        pass_requests(now);
-        break;
-      case kSnapshot:
-        break;  // done above
-      default:
-        round.traffic = true;
-        read_plain(tag - kFirstPlain, now, round);
+      case kTap: pass_requests(now); break;
+      case kSnapshot: break;  // done above
+      default: round.traffic = true; read_plain(tag - kFirstPlain, now, round);
     }
   }
   if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);

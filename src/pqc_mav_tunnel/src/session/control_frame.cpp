@@ -122,8 +122,7 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       fields.be(item.reason);
       return keep(item);
     }
-    case Tlv::keepalive:
-      return keep(Keepalive{});
+    case Tlv::keepalive: return keep(Keepalive{});
     case Tlv::rekey_result: {
       RekeyResult item{};
       std::uint8_t ok = 0;
@@ -303,10 +302,8 @@ bool parse_controls(ByteView content, ControlList& out) noexcept {
     if (!value) return false;
     Control item;
     switch (parse_one(*type, *value, item)) {
-      case Parsed::unusable:
-        return false;
-      case Parsed::skipped:
-        break;
+      case Parsed::unusable: return false;
+      case Parsed::skipped: break;
       case Parsed::item:
         if (count == out.items.size()) return false;
         out.items[count++] = item;

@@ -130,22 +130,15 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
   if (packet.size() < head + kTagSize || header.ids != ids_) return dropped(Drop::malformed);
   if (header.type == FrameType::bundle && !bundles_) return dropped(Drop::malformed);
   switch (window_.check(header.sequence)) {
-    case ReplayWindow::Verdict::old:
-      return dropped(Drop::seq_old);
-    case ReplayWindow::Verdict::replay:
-      judge_repeat(header, packet, head);
-      return dropped(Drop::replay);
-    case ReplayWindow::Verdict::fresh:
-      break;
+    case ReplayWindow::Verdict::old: return dropped(Drop::seq_old);
+    case ReplayWindow::Verdict::replay: judge_repeat(header, packet, head); return dropped(Drop::replay);
+    case ReplayWindow::Verdict::fresh: break;
   }
   const auto payload = packet.subspan(head, packet.size() - head - kTagSize);
   switch (decrypt(header, packet, head)) {
-    case Aead::Open::bad_tag:
-      return dropped(Drop::auth_fail);
-    case Aead::Open::failed:
-      return dropped(Drop::decrypt_fail);
-    case Aead::Open::ok:
-      break;
+    case Aead::Open::bad_tag: return dropped(Drop::auth_fail);
+    case Aead::Open::failed: return dropped(Drop::decrypt_fail);
+    case Aead::Open::ok: break;
   }
   const auto expected = window_.next_expected();
   const bool newest = window_.accept(header.sequence);
