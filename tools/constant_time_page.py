@@ -119,8 +119,8 @@ def table(results: Iterable[Result]) -> list[str]:
             said = cells(each).removeprefix(f"| {each.name} ").removesuffix(f" {time_cell(each)} |")
             rows.setdefault((algorithm, said), []).append((operation, time_cell(each)))
     names: dict[tuple[str, ...], list[str]] = {}
-    for (algorithm, said), each in rows.items():
-        operations, took = "; ".join(name for name, _ in each), times([took for _, took in each])
+    for (algorithm, said), of_it in rows.items():
+        operations, took = "; ".join(name for name, _ in of_it), times([each for _, each in of_it])
         alone = "" if operations and not took else algorithm
         names.setdefault((operations, f"{said} {took} |", alone), []).append(algorithm)
     return [
