@@ -123,8 +123,8 @@ class SocketDoor::Impl {
 
   /// Of one connection, in one order: what has grown is what has grown since it asked last.
   std::string ask_in_turn(std::string_view request, const Json& id) {
-    const std::unique_lock turn(turn_mutex_, std::chrono::nanoseconds(kAnswerNs));
-    if (!turn) return refusal(id, "away", "pqcmav-tunneld is busy with other requests of this program.");
+    const std::lock_guard turn(turn_mutex_);
+    if (const auto why = away(); !why.empty()) return refusal(id, "away", why);  // while this waited
     const auto until = now_ns() + kAnswerNs;
     const bool kept = asking_.open();
     if (!kept) asking_ = connect();
@@ -302,8 +302,8 @@ class SocketDoor::Impl {
   std::string away_ = "it has not answered yet";
   Json hello_;
   std::deque<std::string> lines_;
-  std::timed_mutex turn_mutex_;
-  LineClient asking_;  // under turn_mutex_
+  std::mutex turn_mutex_;  // each turn is over after kAnswerNs, or when the daemon is away
+  LineClient asking_;      // under turn_mutex_
   // Of the thread.
   std::string boot_;
   std::uint64_t next_ = 0;
