@@ -43,7 +43,7 @@ endfunction()
 # Those with several data threads at the gcs, and those that may take longer than most.
 set(pqcmav_threads
   engine_admission engine_attack engine_bundles engine_compact engine_data engine_drones engine_endpoints
-  engine_liveness engine_ratchet engine_rekey engine_return engine_shaping engine_snapshot engine_start engine_stations
+  engine_liveness engine_rate engine_ratchet engine_rekey engine_return engine_shaping engine_snapshot engine_start engine_stations
   engine_strangers nonce_once rekey_faults rekey_requests rekey_yield)
 set(pqcmav_long
   address_simulation engine_addresses engine_console engine_door engine_kernel_drops engine_serial engine_threads host

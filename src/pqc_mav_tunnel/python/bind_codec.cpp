@@ -112,6 +112,9 @@ struct ToDict {
   py::tuple operator()(const RestartToken& c) const { return named("RESTART", "token", to_bytes(c.token)); }
   py::tuple operator()(const Seen& c) const { return named("SEEN", "highest", c.highest); }
   py::tuple operator()(const Aside& c) const { return named("ASIDE", "count", c.count); }
+  py::tuple operator()(const Arrived& c) const {
+    return named("ARRIVED", "highest", c.highest, "at", c.at, "bytes", c.bytes);
+  }
   py::tuple operator()(const PathChallenge& c) const { return named("PATH_CHALLENGE", "random", to_bytes(c.random)); }
   py::tuple operator()(const PathResponse& c) const { return named("PATH_RESPONSE", "random", to_bytes(c.random)); }
   py::tuple operator()(const RoleTold& c) const {
@@ -197,6 +200,8 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = Seen{field<u64>(f, "highest")};
   } else if (name == "ASIDE") {
     control = Aside{field<u64>(f, "count")};
+  } else if (name == "ARRIVED") {
+    control = Arrived{field<u64>(f, "highest"), field<u64>(f, "at"), field<u64>(f, "bytes")};
   } else if (name == "PATH_CHALLENGE") {
     control = PathChallenge{field_bytes<8>(f, "random")};
   } else if (name == "PATH_RESPONSE") {

@@ -48,6 +48,10 @@ std::string shown_value(const ConfigValue& value) {
 /// The value in the schema's type (a whole number passes for a number), in range, or an error.
 ConfigValue checked(const ConfigKey& key, const std::string& shown, const ConfigValue& given) {
   ConfigValue value = given;
+  if (const auto* word = std::get_if<std::string>(&given); word != nullptr && key.key == "shape_kbit") {
+    if (*word == "auto") value = std::int64_t{kShapeAuto};
+    if (*word == "off") value = std::int64_t{0};
+  }
   if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
     value = static_cast<double>(std::get<std::int64_t>(value));
   if (value.index() != key.default_value.index())
@@ -367,7 +371,9 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
                       "'replay_window' is " + std::to_string(out.replay_window) + "; it must be a multiple of 64.");
   out.compact = in.get<bool>("compact");
   out.ratchet = in.get<bool>("ratchet");
-  out.shape_kbit = static_cast<std::uint32_t>(in.get<std::int64_t>("shape_kbit"));
+  const auto shape_kbit = in.get<std::int64_t>("shape_kbit");
+  out.shape_auto = shape_kbit == kShapeAuto;
+  out.shape_kbit = static_cast<std::uint32_t>(std::max<std::int64_t>(shape_kbit, 0));
   out.shape_ids = message_overrides(in.get<Strings>("shape_ids"));
   out.bundle_ms = static_cast<std::uint64_t>(in.get<std::int64_t>("bundle_ms"));
   out.bundle_bytes = static_cast<std::size_t>(in.get<std::int64_t>("bundle_bytes"));

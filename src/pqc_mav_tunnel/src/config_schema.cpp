@@ -205,12 +205,12 @@ const std::vector<ConfigKey>& table() {
       {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},
       {"shape_kbit",
        i(0),
-       0,
+       kShapeAuto,
        kShapeKbitMax,
        "kbit/s",
        "Rate of a thin link to each peer, IP and UDP headers counted: MAVLink then leaves in order of importance, and "
        "old values of streams give way to newer ones. Can be set while the tunnel runs; 0 = off, datagrams pass "
-       "unread.",
+       "unread; -1 = found from what arrives at the other end, and off while the link is not full.",
        true,
        true,
        {},

@@ -132,6 +132,7 @@ inline constexpr std::size_t kShapeBundleLeast = 200;
 inline constexpr unsigned kShapeRekeyPart = 4;     // a quarter of that is a rekey's
 inline constexpr seconds kShapeCorrectionsAge{1};  // of a satellite receiver
 inline constexpr std::uint32_t kShapeKbitMax = 1'000'000;
+inline constexpr int kShapeAuto = -1;  // the rate is found
 inline constexpr std::size_t kShapeIdsMax = 64;
 
 // Section 13: limits against floods.

@@ -241,10 +241,11 @@ bool Engine::use_station(const std::string& gcs_id) {
 
 bool Engine::set_shape_kbit(std::int64_t kbit) {
   auto& data = impl_->plane();
-  if (kbit < 0 || kbit > kShapeKbitMax)
-    throw TunnelError(Errc::config_invalid, "'shape_kbit' is " + std::to_string(kbit) + "; it must be between 0 and " +
-                                                std::to_string(kShapeKbitMax) + " kbit/s.");
-  return data.set_shaping(static_cast<std::uint32_t>(kbit));
+  if (kbit < kShapeAuto || kbit > kShapeKbitMax)
+    throw TunnelError(Errc::config_invalid, "'shape_kbit' is " + std::to_string(kbit) +
+                                                "; it must be between -1 (auto) and " + std::to_string(kShapeKbitMax) +
+                                                " kbit/s.");
+  return data.set_shaping(static_cast<std::uint32_t>(std::max<std::int64_t>(kbit, 0)), kbit == kShapeAuto);
 }
 
 }  // namespace pqcmav

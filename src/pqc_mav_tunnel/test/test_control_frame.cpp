@@ -51,14 +51,15 @@ std::vector<Control> one_of_each() {
           PathChallenge{{1, 1, 2, 3, 5, 8, 13, 21}},
           PathResponse{{2, 7, 1, 8, 2, 8, 1, 8}},
           Got{33, {1, 2, 3, 4}},
-          Aside{0x0102030405060708}};
+          Aside{0x0102030405060708},
+          Arrived{5, 6, 0x0102030405060708}};
 }
 
 TEST(Control, EveryKindComesBackAsItWas) {
   const auto bytes = encode(one_of_each());
   ControlList list;
   ASSERT_TRUE(parse_controls(bytes, list));
-  ASSERT_EQ(list.count, 15u);
+  ASSERT_EQ(list.count, 16u);
   EXPECT_EQ(std::get<Probe>(list.items[0]).id, 7u);
   EXPECT_EQ(std::get<Probe>(list.items[0]).t1, 123456789012345u);
   const auto& reply = std::get<ProbeReply>(list.items[1]);
@@ -98,6 +99,10 @@ TEST(Control, EveryKindComesBackAsItWas) {
   EXPECT_EQ(std::get<PathResponse>(list.items[12]).random, (ByteArray<8>{2, 7, 1, 8, 2, 8, 1, 8}));
   EXPECT_EQ(std::get<Got>(list.items[13]), (Got{33, {1, 2, 3, 4}}));
   EXPECT_EQ(std::get<Aside>(list.items[14]).count, 0x0102030405060708u);
+  const auto& arrived = std::get<Arrived>(list.items[15]);
+  EXPECT_EQ(arrived.highest, 5u);
+  EXPECT_EQ(arrived.at, 6u);
+  EXPECT_EQ(arrived.bytes, 0x0102030405060708u);
 }
 
 TEST(Control, TheBytesAreTheDocumentedOnes) {
@@ -118,6 +123,8 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{37, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(encode({Got{34, {1, 2, 3, 4}}}), (Bytes{40, 0, 5, 34, 1, 2, 3, 4}));
   EXPECT_EQ(encode({Aside{0x0102030405060708}}), (Bytes{41, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(encode({Arrived{1, 2, 3}}),
+            (Bytes{43, 0, 24, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3}));
   const auto report = encode({sample_report()});
   ASSERT_EQ(report.size(), 3u + 7 * 4 + 6 * 8);
   EXPECT_EQ(Bytes(report.begin(), report.begin() + 11), (Bytes{3, 0, 76, 0, 0, 0x13, 0x88, 0, 4, 0xe2, 0}));

@@ -86,7 +86,7 @@ TEST_F(EngineDoorTest, WhatCountsAtOnceIsSetAndTheRestRefused) {
   Door door(*tunnel.drone);
   EXPECT_EQ(ask(door, R"({"v": 1, "command": "set", "key": "shape_kbit", "value": 64})")["result"]["now"], true);
   EXPECT_TRUE(eventually([&] { return tunnel.drone->status()[0].shape_kbit == 64; }));
-  EXPECT_EQ(ask(door, R"({"v": 1, "command": "set", "key": "shape_kbit", "value": -1})")["error"]["code"],
+  EXPECT_EQ(ask(door, R"({"v": 1, "command": "set", "key": "shape_kbit", "value": -2})")["error"]["code"],
             "config_invalid");
   for (const auto* other : {R"("key": "dscp", "value": 1)", R"("key": "shape_kbit", "value": "64")", R"("key": 1)"})
     EXPECT_EQ(ask(door, std::string(R"({"v": 1, "command": "set", )") + other + "}")["error"]["code"], "bad_request");

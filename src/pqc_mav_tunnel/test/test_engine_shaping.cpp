@@ -126,7 +126,7 @@ TEST(EngineShaping, TheRateChangesWhileItRuns) {
   tunnel.send_up("unread");
   EXPECT_EQ(tunnel.ground.receive_text(), "unread");
   EXPECT_EQ(shaped(*tunnel.drone, ShapeClass::rest).taken, 0u);
-  for (const auto bad : {std::int64_t{-1}, std::int64_t{kShapeKbitMax} + 1})
+  for (const auto bad : {std::int64_t{-2}, std::int64_t{kShapeKbitMax} + 1})
     EXPECT_THROW(tunnel.drone->set_shape_kbit(bad), TunnelError);
 }
 

@@ -190,6 +190,17 @@ class Aside:
 
 
 @dataclass(frozen=True)
+class Arrived:
+    """The highest verified sequence under the key of this frame, when it came, and the bytes of all that came."""
+
+    TYPE: ClassVar[int] = 43
+    FORM: ClassVar[struct.Struct] = struct.Struct("!QQQ")
+    highest: int
+    at: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class PathResponse:
     """The answer to a PathChallenge, over the path it came by."""
 
@@ -275,6 +286,7 @@ FixedTlv = (
     | Seen
     | PathChallenge
     | Aside
+    | Arrived
     | PathResponse
     | Role
     | Term
@@ -295,6 +307,7 @@ FIXED: tuple[type[FixedTlv], ...] = (
     Seen,
     PathChallenge,
     Aside,
+    Arrived,
     PathResponse,
     Role,
     Term,

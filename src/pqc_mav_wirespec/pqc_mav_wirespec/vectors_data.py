@@ -47,6 +47,7 @@ TLVS: dict[str, Tlv] = {
     "got_term": control.got(control.Term(0x01020304)),
     "rekey_request_ratchet": control.RekeyRequest(8, "", "key age", ratchet=True),
     "pin": control.Pin(7, 600),
+    "arrived": control.Arrived(0x0102030405060708, 0x1112131415161718, 0x2122232425262728),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",
@@ -75,6 +76,7 @@ UNUSABLE: dict[str, bytes] = {
     "term_too_long": bytes.fromhex("270005") + bytes(5),
     "got_too_short": bytes.fromhex("280004") + bytes(4),
     "pin_too_short": bytes.fromhex("2a0007") + bytes(7),
+    "arrived_too_short": bytes.fromhex("2b0017") + bytes(23),
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
     "seventeen_known": control.encode(*[control.Keepalive()] * 17),
     "unknown_cut": bytes.fromhex("c8000401"),

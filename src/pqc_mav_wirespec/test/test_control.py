@@ -23,6 +23,7 @@ any_tlv = st.one_of(
     st.builds(control.Restart, st.binary(min_size=16, max_size=16)),
     st.builds(control.PathChallenge, st.binary(min_size=8, max_size=8)),
     st.builds(control.Aside, u64s),
+    st.builds(control.Arrived, u64s, u64s, u64s),
     st.builds(control.PathResponse, st.binary(min_size=8, max_size=8)),
     st.builds(control.Role, st.sampled_from([control.Role.ACTIVE, control.Role.STANDBY]), u32s),
     st.builds(control.Term, u32s),
@@ -49,7 +50,7 @@ def test_any_bytes_decode_or_are_refused(content):
 
 
 def test_every_type_has_a_vector():
-    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42}
+    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42, 43}
 
 
 def test_unknown_types_are_skipped():

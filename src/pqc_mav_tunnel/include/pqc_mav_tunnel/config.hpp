@@ -73,6 +73,7 @@ struct EngineConfig {
   bool stop_on_old_keys = false;
   std::uint64_t rekey_packets = 0;
   std::uint32_t shape_kbit = 0;
+  bool shape_auto = false;  // it is found
   std::vector<std::pair<std::uint32_t, ShapeClass>> shape_ids;
   // drone
   std::string drone_id, plain_bind, plain_peer, plain_tap, state_dir, station;

@@ -93,7 +93,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   const bool runs = std::ranges::all_of(entries, [](const auto& entry) { return entry.plain_endpoints.empty(); });
   for_each_plane([&](DataPlane& plane) {
     plane.plain_out_ = UdpSender(runs && supports_gso(encrypted_));
-    plane.shape_now(config_.shape_kbit, now_ns());
+    plane.shape_now(config_.shape_kbit, config_.shape_auto, now_ns());
     plane.bundling_.reserve(links_.size());
   });
   if (drone && !config_.plain_tap.empty()) {

@@ -152,7 +152,8 @@ class DataPlane {
   /// Sends control messages to a peer if there is a session; `drone_id`, where given, must be whose place that still is.
   void send_control(std::size_t link, std::vector<std::uint8_t> tlvs, const std::string& drone_id = {});
   /// The rate that the packets to each peer are shaped to; 0 = as they come. False when the thread is not running.
-  bool set_shaping(std::uint32_t kbit);
+  /// With `finds` it is found.
+  bool set_shaping(std::uint32_t kbit, bool finds);
 
   // Data thread only.
   /// Who handles handshakes; set before start(), and alive until stop() has returned.
@@ -243,7 +244,11 @@ class DataPlane {
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
   void charge_lengths(Link& link, const Bundler::Packet& bundle) noexcept;
-  void shape_now(std::uint32_t kbit, std::uint64_t now);
+  void shape_now(std::uint32_t kbit, bool finds, std::uint64_t now);
+  void shape_link(Link& link, std::uint32_t kbit, std::uint64_t now);
+  void note_sent(Link& link) noexcept;
+  void hear_arrived(Link& link, const Arrived& word, std::uint64_t now);
+  void follow_rate(Link& link, std::uint64_t now);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);
@@ -310,6 +315,7 @@ class DataPlane {
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   bool shaping_ = false;                        // packets may wait in a shaper
   std::uint32_t shape_kbit_ = 0;
+  bool finds_rate_ = false;
   std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
   std::uint64_t bundles_armed_ns_ = ~std::uint64_t{0};
   SockAddr local_;

@@ -66,7 +66,8 @@ Plaintext DataPlane::open_hub(const DroneEntry& entry, const std::string& prefix
   const auto& endpoints = entry.plain_endpoints;
   const auto key = prefix + (endpoints.size() > 1 ? "plain_endpoints" : "plain");
   // What is shaped is told apart by datagram: each message has its own then.
-  const std::size_t together = config_.shape_kbit == 0 ? std::min(kStreamTogether, config_.max_payload) : 0;
+  const std::size_t together =
+      config_.shape_kbit == 0 && !config_.shape_auto ? std::min(kStreamTogether, config_.max_payload) : 0;
   const std::lock_guard lock(side_mutex_);
   if (!side_)
     side_ = std::make_unique<PlainSide>(
@@ -103,7 +104,7 @@ bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext p
       return false;
     }
     if (link->hub) plane.plain_out_ = UdpSender(false);
-    if (plane.shape_kbit_ != 0) plane.shape_now(plane.shape_kbit_, now_ns());
+    if (plane.shape_kbit_ != 0 || plane.finds_rate_) plane.shape_now(plane.shape_kbit_, plane.finds_rate_, now_ns());
     publish_links();
     return true;
   });

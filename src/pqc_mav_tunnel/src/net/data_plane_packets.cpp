@@ -136,6 +136,13 @@ void DataPlane::send_sealed(Link& link) noexcept {
   link.counters.enc_tx_packets.add(sent.packets);
   link.counters.enc_tx_bytes.add(sent.bytes);
   link.counters.enc_dropped_send.add(sent.dropped);
+  note_sent(link);
+}
+
+/// What the rate is found by.
+void DataPlane::note_sent(Link& link) noexcept {
+  if (!link.finder || link.session.sealed_packets() == 0) return;
+  link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent(), now_ns());
 }
 
 void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
@@ -229,6 +236,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (opened.skipped != 0) [[unlikely]]
     link->counters.window_skipped.add(opened.skipped);
   if (opened.current) count_arrival(link->estimator.on_packet(now, key_of(header.session_id), header.sequence));
+  if (opened.current) link->note_arrival(key_of(header.session_id), header.sequence, now);
   if (opened.switched) link->aside = 0;
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
@@ -325,6 +333,7 @@ void DataPlane::send_counted(Link& link, ByteView packet, const SockAddr& to) no
   if (send_one(encrypted_.get(), packet, to)) {
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(packet.size());
+    note_sent(link);
   } else {
     link.counters.enc_dropped_send.add();
   }

@@ -65,30 +65,58 @@ void DataPlane::arm_shaping(std::uint64_t now) noexcept {
   arm(shape_timer_, due, shape_armed_ns_);
 }
 
-bool DataPlane::set_shaping(std::uint32_t kbit) {
-  return post([this, kbit] {
-    for_each_plane([kbit](DataPlane& plane) {
+bool DataPlane::set_shaping(std::uint32_t kbit, bool finds) {
+  return post([this, kbit, finds] {
+    for_each_plane([kbit, finds](DataPlane& plane) {
       const auto held = plane.first_ == nullptr ? Hold() : Hold(plane);
-      plane.shape_now(kbit, now_ns());
+      plane.shape_now(kbit, finds, now_ns());
     });
   });
 }
 
-void DataPlane::shape_now(std::uint32_t kbit, std::uint64_t now) {
+void DataPlane::shape_now(std::uint32_t kbit, bool finds, std::uint64_t now) {
   shape_kbit_ = kbit;
+  finds_rate_ = finds;
+  shaping_ = false;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const auto& link = links_[i];
     if (!link || !owns(i)) continue;
-    if (!link->shaper) {
-      if (kbit == 0) continue;
-      link->shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
-                                              MessageClasses(config_.shape_ids));
-    }
-    link->shaper->set_kbit(kbit, now);
-    send_shaped(*link, now);  // all of it once shaping is off
-    link->publish(now);
+    if (!finds)
+      link->finder.reset();
+    else if (!link->finder)
+      link->finder = std::make_unique<RateFinder>();
+    shape_link(*link, finds ? link->finder->kbit(now) : kbit, now);
   }
-  shaping_ = kbit != 0;
+}
+
+void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
+  shaping_ = shaping_ || kbit != 0;
+  if (!link.shaper) {
+    if (kbit == 0) return;
+    link.shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
+                                           MessageClasses(config_.shape_ids));
+  }
+  link.shaper->set_kbit(kbit, now);
+  send_shaped(link, now);  // all of it once shaping is off
+  link.publish(now);
+}
+
+void DataPlane::hear_arrived(Link& link, const Arrived& word, std::uint64_t now) {
+  if (!link.finder) return;
+  link.finder->on_arrived({word.highest, word.at, word.bytes}, link.waited, now);
+  link.waited = false;
+  follow_rate(link, now);
+}
+
+/// To what was found of the link. A rate that was set by hand stays.
+void DataPlane::follow_rate(Link& link, std::uint64_t now) {
+  if (!link.finder) return;
+  if (shaped(link) && !link.waited) {
+    const auto counts = link.shaper->counts(now);
+    link.waited = std::ranges::any_of(counts, [](const auto& each) { return each.oldest_ms >= kShapePauseMs; });
+  }
+  const auto kbit = link.finder->kbit(now);
+  if (kbit != (link.shaper ? link.shaper->kbit() : 0)) shape_link(link, kbit, now);
 }
 
 }  // namespace pqcmav

@@ -23,13 +23,15 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
   for (std::size_t i = 0; i < controls.count; ++i) {
     const auto& control = controls.items[i];
     if (const auto* probe = std::get_if<Probe>(&control)) {
-      std::array<std::uint8_t, 64> tlvs{};
+      std::array<std::uint8_t, 96> tlvs{};
       const auto size = append_control(tlvs, 0, ProbeReply{probe->id, probe->t1, now, now_ns()});
       send_control_now(link, ByteView(tlvs).first(append_seen(link, tlvs, *size)), now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
       link.probes.on_reply(*reply, now);
     } else if (const auto* seen = std::get_if<Seen>(&control)) {
       if (current) link.session.peer_has_seen(seen->highest);
+    } else if (const auto* arrived = std::get_if<Arrived>(&control)) {
+      if (current) hear_arrived(link, *arrived, now);
     } else if (const auto* report = std::get_if<LinkReport>(&control)) {
       link.remote = *report;
       link.remote_at_ns = now;
@@ -101,8 +103,11 @@ void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t no
 }
 
 std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept {
-  const auto highest = link.session.seen();
-  return highest ? append_control(tlvs, used, Seen{*highest}).value_or(used) : used;
+  if (const auto highest = link.session.seen()) used = append_control(tlvs, used, Seen{*highest}).value_or(used);
+  const auto& current = link.session.current();
+  const auto& came = link.arrived;
+  if (came.at == 0 || !current || came.key != load_be<std::uint64_t>(current->id.data())) return used;
+  return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_came()}).value_or(used);
 }
 
 std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept {
@@ -176,6 +181,7 @@ void DataPlane::count_kernel_drops(Link& link, std::uint64_t now) noexcept {
 void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
   count_kernel_drops(link, now);
+  follow_rate(link, now);
   follow_path(link, now);
   const auto before = link.session.ended();
   bool notify = link.session.tick(now);

@@ -53,6 +53,8 @@ void Link::forget_session() noexcept {
   estimator = {};
   probes = {};
   announcements = {};
+  if (finder) finder->forget();
+  arrived = {};
   granted_ns = 0;
   peer = {};
   closed_by_peer = was_degraded = key_old = moved = false;
@@ -70,6 +72,9 @@ void Link::swap_sessions(Link& other) noexcept {
   std::swap(estimator, other.estimator);
   std::swap(probes, other.probes);
   std::swap(announcements, other.announcements);
+  for (auto* each : {this, &other})
+    if (each->finder) each->finder->forget();  // the bytes are counted by the link
+  std::swap(arrived, other.arrived);
   std::swap(peer, other.peer);
   std::swap(closed_by_peer, other.closed_by_peer);
   std::swap(was_degraded, other.was_degraded);
@@ -112,8 +117,7 @@ bool Link::report_due(bool drone, bool silent, std::uint64_t now) noexcept {
   for (std::size_t i = 0; i < kDropKinds; ++i) local.drops[i] = counters.drops[i].get();
   // What a gcs reports is what the drone's policy decides by, and comes down the way that is seldom full.
   if (!drone) return true;
-  UpkeepPace::Signs signs{counters.enc_tx_bytes.get() + Shaper::kUdpIp * counters.enc_tx_packets.get(), 0,
-                          probes.rtt_ns(), probes.least_ns()};
+  UpkeepPace::Signs signs{bytes_sent(), 0, probes.rtt_ns(), probes.least_ns()};
   if (shaper)
     for (const auto& each : shaper->counts(now)) signs.left_out += each.replaced + each.dropped;
   return pace.due(signs) || silent;

@@ -22,6 +22,7 @@
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
+#include "shape/rate_finder.hpp"
 #include "shape/shaper.hpp"
 
 namespace pqcmav {
@@ -134,9 +135,14 @@ struct Link {
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   Yield yield;
-  UpkeepPace pace;                 // drone
-  std::unique_ptr<Shaper> shaper;  // from the first time that shaping is on
-  LinkReport local;                // refreshed once a second
+  UpkeepPace pace;                     // drone
+  std::unique_ptr<Shaper> shaper;      // from the first time that shaping is on
+  std::unique_ptr<RateFinder> finder;  // where the rate is to be found
+  bool waited = false;                 // in the shaper, since the peer's last word for the finder
+  struct {
+    std::uint64_t key = 0, highest = 0, at = 0;
+  } arrived;         // of the packets under the newest key in use
+  LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0,
                 next_drops_ns = 0;
@@ -176,6 +182,17 @@ struct Link {
   [[nodiscard]] bool report_due(bool drone, bool silent, std::uint64_t now) noexcept;
   /// Half-way between two reports: whether to send a PROBE by itself.
   [[nodiscard]] bool probe_due(bool drone, bool silent, std::uint64_t now) const noexcept;
+  /// What left and what came, with IP and UDP headers.
+  [[nodiscard]] std::uint64_t bytes_sent() const noexcept {
+    return counters.enc_tx_bytes.get() + Shaper::kUdpIp * counters.enc_tx_packets.get();
+  }
+  [[nodiscard]] std::uint64_t bytes_came() const noexcept {
+    return counters.enc_rx_bytes.get() + Shaper::kUdpIp * counters.enc_rx_packets.get();
+  }
+  void note_arrival(std::uint64_t key, std::uint64_t sequence, std::uint64_t now) noexcept {
+    if (arrived.key == key && sequence <= arrived.highest) return;
+    arrived = {key, sequence, now};
+  }
   /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.
   bool make_room(std::uint32_t timeouts, std::uint64_t now) noexcept;
 

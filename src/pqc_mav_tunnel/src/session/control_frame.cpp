@@ -28,7 +28,8 @@ enum class Tlv : std::uint8_t {
   term = 39,
   got = 40,
   aside = 41,
-  pin = 42
+  pin = 42,
+  arrived = 43
 };
 
 bool printable(std::string_view text) noexcept {
@@ -154,6 +155,11 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       fields.be(item.count);
       return keep(item);
     }
+    case Tlv::arrived: {
+      Arrived item{};
+      fields.be(item.highest).be(item.at).be(item.bytes);
+      return keep(item);
+    }
     case Tlv::path_challenge: {
       PathChallenge item{};
       fields.bytes(item.random);
@@ -277,6 +283,9 @@ struct WriteValue {
   Tlv operator()(const RestartToken& item) const noexcept { return to.bytes(item.token), Tlv::restart_token; }
   Tlv operator()(const Seen& item) const noexcept { return to.be(item.highest), Tlv::seen; }
   Tlv operator()(const Aside& item) const noexcept { return to.be(item.count), Tlv::aside; }
+  Tlv operator()(const Arrived& item) const noexcept {
+    return to.be(item.highest).be(item.at).be(item.bytes), Tlv::arrived;
+  }
   Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
   Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
   Tlv operator()(const RoleTold& item) const noexcept {

@@ -93,9 +93,15 @@ struct Got {
 struct Pin {
   std::uint32_t request_id, for_s;
 };
-using Control =
-    std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult, HandshakePart,
-                 ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold, TermTold, Got, Pin, Aside>;
+/// What came of the sender's packets, for it to find what the link carries.
+struct Arrived {
+  std::uint64_t highest;  // verified sequence of the session and epoch whose keys carry this frame
+  std::uint64_t at;       // when that came, ns
+  std::uint64_t bytes;    // of all that were verified, 28 for IP and UDP with each
+};
+using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
+                             HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold,
+                             TermTold, Got, Pin, Aside, Arrived>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16
