@@ -248,7 +248,8 @@ def page(outcomes: dict[str, Outcome], machine: str) -> str:
     """The results page."""
     text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes`: two `pqcmav up --tunnel "
     text += f"daemon` on loopback, {RATE:g} messages/s each way. *Back*: until the node asks its tunnel again, or the "
-    text += f"tunnel is as it was wanted (at most {BACK_S:g} s).\n\n*{machine}*\n\n"
+    text += f"tunnel is as it was wanted (at most {BACK_S:g} s).\n\nAt most {QUICK} crashes in one start: "
+    text += f"after more, the supervisor waits longer before the next.\n\n*{machine}*\n\n"
     head = ("what", "times", "sent", "lost", "back p50 s", "worst s", "wrong state", "verdict")
     rows = []
     for name, one in outcomes.items():
