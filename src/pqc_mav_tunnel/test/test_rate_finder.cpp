@@ -137,5 +137,13 @@ TEST(RateFinder, OfWordsThatMakeNoSenseNothingIsBelieved) {
   EXPECT_EQ(finder.kbit(kS), 0u);
 }
 
+TEST(RateFinder, DelaysMayBeFurtherApartThanASignedNumberHolds) {
+  RateFinder finder;
+  finder.on_sent(100, 10'100, kS);
+  finder.on_arrived({100, 1, 1'000}, true, kS);
+  finder.on_arrived({100, (1ULL << 63) + 500 * kMs, 2'000}, true, kS);
+  EXPECT_EQ(finder.kbit(kS), 0u);
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -74,7 +74,9 @@ double RateFinder::above_least(std::int64_t delay, std::uint64_t now) noexcept {
     least_since_ = now;
   }
   least_ = std::min(delay, least_.value_or(delay));
-  return ms(delay - std::min(*least_, least_before_.value_or(*least_)));
+  const auto least = std::min(*least_, least_before_.value_or(*least_));
+  // The other end's clock is its own word, and the difference of two may be more than a signed number holds.
+  return ms(minus(static_cast<std::uint64_t>(delay), static_cast<std::uint64_t>(least)));
 }
 
 void RateFinder::on_arrived(const Arrived& word, bool waiting, std::uint64_t now) noexcept {
