@@ -57,7 +57,8 @@ peers:  ## Measure beside WireGuard, OpenVPN, nebula, DTLS and rosenpass (needs 
 	@tools/setup.sh analysis benchmarks
 	@tools/run bench/peers/run $(ARGS)
 
-chaos: setup  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
+chaos:  ## Bad links, restarts, clock steps, attackers: one table (needs root; CHAOS=name,name CHAOS_ARGS="...")
+	@tools/setup.sh chaos
 	@tools/run chaos/run lab --only "$(CHAOS)" $(CHAOS_ARGS)
 	@[ -n "$(CHAOS)$(CHAOS_ARGS)" ] || tools/run chaos/run joining
 

@@ -7,6 +7,7 @@
 #     dashboard            the web server of 'pqcmav dashboard'
 #     detect, train        ONNX Runtime and xgboost for the detectors; PyTorch to train the transformer
 #     test                 those of the tests, and the engine's tests and micro-benchmarks compiled
+#     chaos                those of the fault laboratory, without the engine's tests
 #     lint                 ruff, mypy, clang-format
 #     benchmarks           the engine's micro-benchmarks compiled
 #     packages             no workspace: what 'make deb' starts from
@@ -20,9 +21,10 @@ for part in "$@"; do
     demo) liboqs_part=(demo) ;;
     analysis | dashboard | lint | detect | train) layers+=("$part") ;;
     test) layers+=(test) targets+=(engine_tests micro_benchmarks) ;;
+    chaos) layers+=(analysis test) ;;
     benchmarks) targets+=(micro_benchmarks) ;;
     packages) workspace='' ;;
-    *) die "no part '$part' of the set-up: there are demo, analysis, dashboard, test, lint, detect, train, benchmarks and packages" ;;
+    *) die "no part '$part' of the set-up: there are demo, analysis, dashboard, test, chaos, lint, detect, train, benchmarks and packages" ;;
   esac
 done
 

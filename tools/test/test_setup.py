@@ -128,7 +128,7 @@ def test_unknown_part_is_refused(run: Run, workspace: Path) -> None:
     assert_one_error(
         run("tools/setup.sh", "tests"),
         "no part 'tests'",
-        "demo, analysis, dashboard, test, lint, detect, train, benchmarks and packages",
+        "demo, analysis, dashboard, test, chaos, lint, detect, train, benchmarks and packages",
     )
     assert not (workspace / ".deps").exists()
 

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).resolve().parent.parent / "run"
+
+
+def test_a_package_that_lacks_is_named_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["run", "strangers"])
+    monkeypatch.delitem(sys.modules, "strangers", raising=False)
+    monkeypatch.setitem(sys.modules, "pqc_mav_wirespec", None)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(RUN), run_name="__main__")
+    assert ended.value.code == (
+        "chaos: 'strangers' needs the Python package 'pqc_mav_wirespec': run 'tools/setup.sh chaos' and then again"
+    )
+
+
+@pytest.mark.parametrize("command", ["overload", "lab"])
+def test_each_command_explains_its_own_options(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run", command, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(RUN), run_name="__main__")
+    assert ended.value.code == 0
+    assert "--seed" in capsys.readouterr().out
