@@ -25,11 +25,14 @@ LINK = {"rate_bit_s": _KBIT_S * 1000, "queue_bytes": _QUEUE_BYTES, "overhead_byt
 _FULL_PER_S = 75.5  # 40-byte messages with long headers that 64 kbit/s carry
 _WARM_UP_S = 3.0
 _SHAPED = {"shape_kbit": _KBIT_S}
+_FOUND = {"shape_kbit": -1}
 FORMS: dict[str, dict[str, Any]] = {
     "as they come": {},
     "shaped": _SHAPED,
+    "shaped to the rate that is found": _FOUND,
     "shaped, compact": {**_SHAPED, "compact": True},
     "shaped, compact, bundle 20 ms": {**_SHAPED, "compact": True, "bundle_ms": 20},
+    "found, compact, bundle 20 ms": {**_FOUND, "compact": True, "bundle_ms": 20},
 }
 _GOAL_COMMAND_MS, _GOAL_STREAM_S = 80.0, 0.3
 
