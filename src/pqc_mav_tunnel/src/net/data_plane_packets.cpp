@@ -235,8 +235,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     link->counters.window_depth[depth_class(opened.behind)].add();
   if (opened.skipped != 0) [[unlikely]]
     link->counters.window_skipped.add(opened.skipped);
-  if (opened.current) count_arrival(link->estimator.on_packet(now, key_of(header.session_id), header.sequence));
-  if (opened.current) link->note_arrival(key_of(header.session_id), header.sequence, now);
+  if (opened.current) {
+    const auto key = key_of(header.session_id);
+    count_arrival(link->estimator.on_packet(now, key, header.sequence));
+    link->note_arrival(key, header.sequence, now);
+  }
   if (opened.switched) link->aside = 0;
   if (config_.role == Role::gcs && opened.current) {
     // A rekey takes over the path, a first handshake begins with its own.
