@@ -13,9 +13,9 @@ constexpr std::uint64_t kSecond = 1'000 * kMs;
 constexpr std::uint64_t kApart = 20 * kMs;         // between two samples of what left
 constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says little about a rate
 constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
-constexpr std::uint64_t kHold = 5 * kSecond;       // at what was measured
+constexpr std::uint64_t kHoldMost = 40 * kSecond;  // each time it proves right, twice as long
 constexpr std::uint64_t kUnused = 60 * kSecond;
-constexpr double kFullMs = 200, kQueueMs = 100, kClearMs = 40, kNoiseMost = 100;
+constexpr double kFullMs = 200, kQueueMs = 50, kClearMs = 30, kNoiseMost = 100;
 constexpr double kFewer = 0.95;  // of what was sent
 constexpr double kLossMost = 0.3;
 constexpr double kStep = 0.02, kStepMost = 0.5;
@@ -65,6 +65,7 @@ void RateFinder::forget() noexcept {
   least_before_.reset();
   drained_from_ = 0;
   drain_until_ = 0;
+  hold_ = kHold;
 }
 
 double RateFinder::above_least(std::int64_t delay, std::uint64_t now) noexcept {
@@ -108,12 +109,13 @@ void RateFinder::look_for_full(const Seen& seen, std::uint64_t now) noexcept {
   if (seen.queue < kFullMs + 2 * noise_) return mark_.reset();
   if (!mark_) return void(mark_ = seen);
   if (seen.arrived_at < mark_->arrived_at + kLongEnough || seen.sent_at <= mark_->sent_at) return;
-  const auto rate = between(*mark_, seen);
+  const auto from = *mark_;
+  const auto rate = between(from, seen);
   mark_ = seen;
   if (rate.carried >= kFewer * rate.offered) return;
   waited_at_ = now;
   measured(rate.carried, now);
-  drain(seen, now);
+  drain(&from, seen, now);
 }
 
 /// A rate that was measured while packets waited in the link.
@@ -130,11 +132,17 @@ void RateFinder::measured(double kbit, std::uint64_t now) noexcept {
 }
 
 /// What is on its way and not yet out of the queue goes first, within a second if that leaves an eighth.
-void RateFinder::drain(const Seen& seen, std::uint64_t now) noexcept {
+/// Of what left since, a queue that is full has dropped a part: it is no longer than it would be by growing as before.
+void RateFinder::drain(const Seen* from, const Seen& seen, std::uint64_t now) noexcept {
   const auto& last = sent_[(next_ + kSamples - 1) % kSamples];
+  const auto since = ms(minus(now, seen.sent_at));
   const auto on_the_way = static_cast<double>(last.bytes - seen.sent_bytes) * 8;  // bits
-  const auto served = rate_ * (ms(minus(now, seen.sent_at)) - seen.queue);        // since it came
-  const auto queued = std::clamp(on_the_way - served, 0.0, rate_ * 10'000);
+  const auto served = rate_ * (since - seen.queue);                               // since it came
+  auto queued = std::clamp(on_the_way - served, 0.0, rate_ * 10'000);
+  if (from != nullptr && seen.sent_at > from->sent_at) {
+    const auto growth = std::max(seen.queue - from->queue, 0.0) / ms(minus(seen.sent_at, from->sent_at));
+    queued = std::min(queued, rate_ * (seen.queue + growth * since));
+  }
   drain_rate_ = std::max(rate_ - queued / 1'000, std::max(rate_ / kFloorPart, kLeastKbit));
   if (queued <= 0 || drain_rate_ >= rate_) return;
   drain_until_ = now + static_cast<std::uint64_t>(queued / (rate_ - drain_rate_)) * kMs;
@@ -148,6 +156,7 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
   }
   const auto high = seen.queue >= kQueueMs + 2 * noise_;
   if (drained_from_ > 0) {
+    if (seen.queue < kClearMs + noise_ && now < drain_until_) drain_until_ = now;  // gone sooner than thought
     const auto grows = mark_ && seen.queue > drained_from_ + kFullMs;  // for it carries less than it did
     if (seen.sent_at < drain_until_ && !grows) return;
     drained_from_ = 0;
@@ -156,16 +165,18 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
   }
   if (high) {
     if (!mark_) {  // at least what was too much is taken back
+      if (raises_ != 0) hold_ = raises_ <= kSteps ? std::min(2 * hold_, kHoldMost) : kHold;
       mark_ = seen;
       rate_ = std::min(rate_, when_full_);
       raises_ = 0;
       full_at_ = now;
-      return drain(seen, now);
+      return drain(nullptr, seen, now);
     }
     if (seen.arrived_at < mark_->arrived_at + kLongEnough) return;
-    measured(between(*mark_, seen).carried, now);
+    const auto from = *mark_;
+    measured(between(from, seen).carried, now);
     mark_ = seen;
-    return drain(seen, now);
+    return drain(&from, seen, now);
   }
   mark_.reset();
   const auto clear = seen.queue < kClearMs + noise_;
@@ -175,7 +186,7 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
                                  0.0, kLossMost);
     loss_ += (rate - loss_) / 16;
   }
-  if (clear && waiting && seen.sent_at >= raised_at_ && now >= raised_at_ + kSecond && now >= full_at_ + kHold)
+  if (clear && waiting && seen.sent_at >= raised_at_ && now >= raised_at_ + kSecond && now >= full_at_ + hold_)
     raise(now);
 }
 
@@ -184,7 +195,7 @@ void RateFinder::still_high(const Seen& from, const Seen& seen, std::uint64_t no
   const auto rate = between(from, seen);
   if (rate.carried < kFewer * rate.offered) {
     measured(rate.carried, now);
-    return drain(seen, now);
+    return drain(&from, seen, now);
   }
   least_ = minus(seen.arrived_at, seen.sent_at);
   least_before_.reset();

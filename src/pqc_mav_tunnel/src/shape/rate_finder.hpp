@@ -19,6 +19,7 @@ class RateFinder {
 
   static constexpr double kFloorPart = 8, kLeastKbit = 8;
   static constexpr std::size_t kSamples = 1'024;
+  static constexpr std::uint64_t kHold = 5'000'000'000;  // at what was measured, before more is tried
 
   /// A packet left; `bytes` is what left in all.
   void on_sent(std::uint64_t sequence, std::uint64_t bytes, std::uint64_t now) noexcept;
@@ -50,7 +51,7 @@ class RateFinder {
   void look_for_full(const Seen& seen, std::uint64_t now) noexcept;
   void follow(const Seen& seen, bool waiting, std::uint64_t now) noexcept;
   void measured(double kbit, std::uint64_t now) noexcept;
-  void drain(const Seen& seen, std::uint64_t now) noexcept;
+  void drain(const Seen* from, const Seen& seen, std::uint64_t now) noexcept;
   void still_high(const Seen& from, const Seen& seen, std::uint64_t now) noexcept;
   void raise(std::uint64_t now) noexcept;
 
@@ -63,6 +64,7 @@ class RateFinder {
   double noise_ = 0;  // ms; how much the delay differs from word to word while nothing waits
   double rate_ = 0, best_ = 0, when_full_ = 0, drain_rate_ = 0;  // kbit/s
   std::uint64_t drain_until_ = 0, best_at_ = 0, raised_at_ = 0, waited_at_ = 0, full_at_ = 0;
+  std::uint64_t hold_ = kHold;
   double drained_from_ = 0;  // the queue before; 0: not draining
   unsigned raises_ = 0;
 };
