@@ -157,7 +157,7 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
   const auto high = seen.queue >= kQueueMs + 2 * noise_;
   if (drained_from_ > 0) {
     if (seen.queue < kClearMs + noise_ && now < drain_until_) drain_until_ = now;  // gone sooner than thought
-    const auto grows = mark_ && seen.queue > drained_from_ + kFullMs;  // for it carries less than it did
+    const auto grows = mark_ && seen.queue > drained_from_ + kFullMs;              // for it carries less than it did
     if (seen.sent_at < drain_until_ && !grows) return;
     drained_from_ = 0;
     if (high && mark_) still_high(*mark_, seen, now);
