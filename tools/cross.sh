@@ -37,7 +37,7 @@ excluded() { sed -n 's/^\([^# ][^ ]*\) .*/\1/p' "$left_out" | paste -sd '|'; }
 emulated() {
   local log="$DEPS/log/$build-tests.log" but
   but="$(excluded)"
-  ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --no-tests=error --tests-regex "$1" \
+  PQCMAV_PATIENCE=6 ctest --test-dir "$build" --output-on-failure -j "$(nproc)" --no-tests=error --tests-regex "$1" \
     --exclude-regex "${but:-^\$}${2:+|$2}" >"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
   grep -E '% tests passed' "$log"
 }

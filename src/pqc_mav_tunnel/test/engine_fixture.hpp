@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <initializer_list>
@@ -31,9 +32,15 @@ using Names = std::vector<std::string>;
 
 inline constexpr const char* kLight = "cs-mlkem512-aesgcm-mldsa44";
 
-/// Waits for a condition, for as long as a loaded machine under a sanitizer may need.
+/// As long as a loaded machine under a sanitizer may need; an emulated one takes PQCMAV_PATIENCE times as long.
+inline milliseconds patience() {
+  const auto* times = std::getenv("PQCMAV_PATIENCE");
+  return 20s * std::max(times == nullptr ? 1 : std::atoi(times), 1);
+}
+
+/// Waits for a condition.
 template <typename Condition>
-bool eventually(Condition condition, milliseconds limit = 20s) {
+bool eventually(Condition condition, milliseconds limit = patience()) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -217,7 +224,7 @@ class EventLog {
     for (auto& event : engine_.events().wait(wait, 1024)) events_.push_back(std::move(event));
   }
   template <typename What, typename Condition>
-  std::optional<What> wait_for(Condition condition, milliseconds limit = 20s) {
+  std::optional<What> wait_for(Condition condition, milliseconds limit = patience()) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     for (std::size_t next = 0;;) {
       for (; next < events_.size(); ++next)

@@ -16,9 +16,9 @@ namespace {
 using namespace test;
 
 RekeyOutcome ratchet(Engine& engine, const std::string& suite = "") {
-  return engine.request_rekey("uav1", suite, "test", 20s, "ratchet");
+  return engine.request_rekey("uav1", suite, "test", patience(), "ratchet");
 }
-RekeyOutcome rekey(Engine& engine) { return engine.request_rekey("uav1", "", "test", 20s); }
+RekeyOutcome rekey(Engine& engine) { return engine.request_rekey("uav1", "", "test", patience()); }
 
 TEST(EngineRatchet, ChangesKeysUnderTrafficWithoutLoss) {
   for (const bool compact : {false, true}) {

@@ -56,7 +56,7 @@ TEST(EngineRekey, FollowsUponRekeyFasterThanTheGraceTimeWithoutLoss) {
   ASSERT_TRUE(tunnel.connect());
   Traffic traffic(tunnel);
   for (int i = 0; i < 30; ++i) {
-    const auto outcome = tunnel.drone->request_rekey("uav1", "", "", 20s);
+    const auto outcome = tunnel.drone->request_rekey("uav1", "", "", patience());
     ASSERT_TRUE(outcome.ok) << outcome.message;
   }
   traffic.stop();
@@ -68,7 +68,7 @@ TEST(EngineRekey, EpochsEndAt255AndAFreshSessionFollows) {
   ASSERT_TRUE(tunnel.connect());
   std::set<std::string> sessions;
   for (int i = 1; i <= 257; ++i) {
-    const auto outcome = tunnel.drone->request_rekey("uav1", "", "", 20s);
+    const auto outcome = tunnel.drone->request_rekey("uav1", "", "", patience());
     ASSERT_TRUE(outcome.ok) << i << ": " << outcome.message;
     ASSERT_EQ(outcome.epoch, i % 256);
     ASSERT_TRUE(sessions.insert(status(*tunnel.drone).session_id).second);
@@ -81,12 +81,12 @@ TEST(EngineRekey, FromTheGcs) {
   Tunnel tunnel(many_keys(), {}, {});
   ASSERT_TRUE(tunnel.connect());
   Traffic traffic(tunnel);
-  const auto same = tunnel.gcs->request_rekey("uav1", "", "on schedule", 20s);
+  const auto same = tunnel.gcs->request_rekey("uav1", "", "on schedule", patience());
   EXPECT_TRUE(same.ok) << same.message;
   EXPECT_EQ(same.epoch, 1);
   EXPECT_EQ(same.suite, kLight);
   EXPECT_NE(same.message.find("on schedule"), std::string::npos) << same.message;
-  const auto other = tunnel.gcs->request_rekey("uav1", "ML-1024-AG-MD-87", "", 20s);
+  const auto other = tunnel.gcs->request_rekey("uav1", "ML-1024-AG-MD-87", "", patience());
   EXPECT_TRUE(other.ok) << other.message;
   EXPECT_EQ(other.suite, "cs-mlkem1024-aesgcm-mldsa87");
   EXPECT_EQ(status(*tunnel.drone).suite, "cs-mlkem1024-aesgcm-mldsa87");
@@ -133,7 +133,7 @@ TEST(EngineRekey, ARequestThatWasLostIsRepeatedAndDoneOnce) {
   tunnel.relay->pass(true, false);
   tunnel.relay->record(true);
   RekeyOutcome outcome;
-  std::thread asking([&] { outcome = tunnel.gcs->request_rekey("uav1", "", "", 20s); });
+  std::thread asking([&] { outcome = tunnel.gcs->request_rekey("uav1", "", "", patience()); });
   const auto is_request = [](const Bytes& packet) {
     return packet.size() == kOverhead + 3 + 6;
   };  // an id and two empty texts
@@ -163,7 +163,7 @@ TEST(EngineRekey, RefusalsLeaveTheSessionAlone) {
         Case{"cs-mlkem512-chacha20poly1305-mldsa44", {"running session continues", "does not allow"}},
         Case{"cs-mlkem1024-aesgcm-mldsa87", {"mldsa87"}}}) {
     for (auto* engine : {tunnel.drone.get(), tunnel.gcs.get()}) {
-      const auto outcome = engine->request_rekey("uav1", suite, "", 20s);
+      const auto outcome = engine->request_rekey("uav1", suite, "", patience());
       EXPECT_FALSE(outcome.ok) << suite;
       for (const auto* words : says) EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
     }
@@ -177,7 +177,7 @@ TEST(EngineRekey, RefusalsLeaveTheSessionAlone) {
   EXPECT_EQ(status(*tunnel.gcs).session_id, session);
   EXPECT_EQ(state(*tunnel.gcs), LinkState::up);
   expect_round_trip(tunnel, "as before");
-  EXPECT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s).ok)
+  EXPECT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", patience()).ok)
       << "and the next good one works";
 }
 
@@ -189,7 +189,7 @@ TEST(EngineRekey, OneAtATime) {
     std::atomic<int> done{0}, busy{0}, other{0};
     for (int i = 0; i < 6; ++i)
       threads.emplace_back([&] {
-        const auto outcome = engine->request_rekey("uav1", "cs-classicmceliece348864-aesgcm-mldsa44", "", 20s);
+        const auto outcome = engine->request_rekey("uav1", "cs-classicmceliece348864-aesgcm-mldsa44", "", patience());
         ++(outcome.ok ? done : outcome.message.find("Busy") != std::string::npos ? busy : other);
       });
     for (auto& thread : threads) thread.join();
@@ -310,7 +310,7 @@ TEST(EngineRekey, ADroneFallsBackToItsConfiguredSuiteWhenTheChosenOneStopsWorkin
   const auto other = std::string("cs-mlkem1024-aesgcm-mldsa87");
   RelayedTunnel tunnel;
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
-  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", 20s).ok);
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", "cs-mlkem768-aesgcm-mldsa65", "", patience()).ok);
   // The gcs comes back with another policy.
   tunnel.relay->pass(true, false);
   tunnel.gcs_extra = with(tunnel.gcs_extra, {{"allowed_suites", Names{kLight}}});

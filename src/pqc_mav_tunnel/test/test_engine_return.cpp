@@ -15,7 +15,7 @@ class EngineReturn : public ::testing::Test {
   void connect(const std::string& state_dir) {
     drone.reset();
     drone = start(with(drone_values(keys, "uav1", gcs->ports().data), {{"state_dir", state_dir}}));
-    ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs); }, 60s)) << status(*drone).last_error;
+    ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs); }, 3 * patience())) << status(*drone).last_error;
   }
   /// Does the drone's first datagram show a proof? Then it need not be padded.
   bool shows_proof(const std::string& state_dir) {
