@@ -12,8 +12,8 @@ from pathlib import Path
 from pqc_mav_bringup.configuration import check, given
 from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_bringup.executables import is_daemon
-from pqc_mav_bringup.proxy import DAEMON, TUNNEL
-from pqc_mav_common.local_socket import FOLDER_VARIABLE, SYSTEM_FOLDER, folders, socket_name
+from pqc_mav_bringup.proxy import TUNNEL
+from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, ControlError, doors_of
 
 DOOR = "control_socket"
 
@@ -35,18 +35,16 @@ def door(process: Process, environment: Mapping[str, str]) -> Path:
     """Where the daemon of this process opens its door, in a folder that no other user can change."""
     check(process)
     config = given(process)
-    named = str(config.get(DOOR, "auto"))
-    if named == "off":
-        raise BringupError(f"tunnel:={DAEMON} needs a door: '{DOOR}' must not be 'off'.")
-    if named != "auto":
-        path = Path(named).expanduser().absolute()
-        _check(path.parent)
-        return path
-    for folder in folders(environment):
-        if _usable(folder):
-            _check(folder)
-            return folder / socket_name(config)
-    where = " or ".join(str(folder) for folder in folders(environment))
+    try:
+        places = doors_of(config, environment)
+    except ControlError as error:
+        raise BringupError(str(error)) from None
+    named = config.get(DOOR, "auto") != "auto"
+    for place in places:
+        if named or _usable(place.parent):
+            _check(place.parent)
+            return place
+    where = " or ".join(str(place.parent) for place in places)
     raise BringupError(
         f"tunnel:={DAEMON} needs a folder for its door, and this user cannot write to {where}: "
         f"set {FOLDER_VARIABLE} to one of your own."

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting
 from pqc_mav_bringup.executables import TUNNELD, of_package
 from pqc_mav_bringup.respawn import Respawn, describe
+from pqc_mav_common.local_socket import DAEMON, INSIDE, TUNNELS
 
 NODE = "pqc_proxy"
 PY, CPP = "py", "cpp"
@@ -20,14 +21,13 @@ HINT = "proxy:=cpp needs the workspace built with rclcpp (a ROS 2 installation);
 
 
 LOOK_S = 20.0  # longest wait for its version
-INSIDE, DAEMON, ATTACH = "inside", "daemon", "attach"
 TUNNEL = Argument(
     "tunnel",
     "Where the engine runs: inside = in the proxy; daemon = in a pqcmav-tunneld beside it, whose link outlives the "
     "proxy; attach = in a pqcmav-tunneld that runs already, as from the Debian package, with a configuration of its "
     "own.",
     INSIDE,
-    (INSIDE, DAEMON, ATTACH),
+    TUNNELS,
 )
 
 

@@ -9,8 +9,8 @@ from pqc_mav_bringup.configuration import engine_of
 from pqc_mav_bringup.daemon import arranged
 from pqc_mav_bringup.description import BringupError, Process, resolve
 from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
-from pqc_mav_bringup.proxy import ATTACH, DAEMON
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS
+from pqc_mav_common.local_socket import ATTACH, DAEMON
 
 ALONE = {"sensing": "false", "policy": "false", "detect": "false"}
 

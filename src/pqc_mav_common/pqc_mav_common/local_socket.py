@@ -24,6 +24,8 @@ from pqc_mav_common.errors import ExitCode, ProcessError
 FOLDER_VARIABLE = "PQCMAV_RUN_DIR"
 SYSTEM_FOLDER = Path("/run/pqcmav")
 VERSION = 1
+# Where the engine of a proxy node runs: in it, in a pqcmav-tunneld that was started with it, in one that runs already.
+INSIDE, DAEMON, ATTACH = TUNNELS = ("inside", "daemon", "attach")
 ANSWER_S = 5.0
 CONNECT_S = 1.0
 LARGEST = 64 * 1024 * 1024  # bytes of an answer: a thousand drones need about one
@@ -78,6 +80,19 @@ def socket_name(config: Mapping[str, Any]) -> str:
         return f"drone-{config.get('drone_id', '')}.sock"
     name = config.get("gcs_id", "gcs")
     return "gcs.sock" if name == "gcs" else f"gcs-{name}.sock"
+
+
+def doors_of(config: Mapping[str, Any], environment: Mapping[str, str]) -> list[Path]:
+    """Where the engine of a configuration may have its socket, the first choice first.
+
+    Raises ControlError where it is to have none.
+    """
+    named = str(config.get("control_socket", "auto"))
+    if named == "off":
+        raise ControlError("A tunnel in another process is asked at its door: 'control_socket' must not be 'off'.")
+    if named != "auto":
+        return [Path(named).expanduser().absolute()]
+    return [folder / socket_name(config) for folder in folders(environment)]
 
 
 def places(environment: Mapping[str, str]) -> list[Place]:

@@ -58,6 +58,17 @@ def test_folders_and_names() -> None:
     assert (Place(Path("gcs-north.sock")).role, Place(Path("gcs.sock")).role) == ("gcs", "gcs")
 
 
+def test_where_an_engine_may_have_its_door() -> None:
+    own = {"PQCMAV_RUN_DIR": "/x"}
+    assert local_socket.doors_of({"role": "drone", "drone_id": "d1"}, own) == [Path("/x/drone-d1.sock")]
+    assert local_socket.doors_of({"role": "gcs"}, own) == [Path("/x/gcs.sock")]
+    assert local_socket.doors_of({"role": "gcs", "gcs_id": "north"}, own) == [Path("/x/gcs-north.sock")]
+    assert len(local_socket.doors_of({"role": "gcs"}, {"XDG_RUNTIME_DIR": "/y"})) == 2
+    assert local_socket.doors_of({"control_socket": "/a/b"}, own) == [Path("/a/b")]
+    with pytest.raises(ControlError, match="must not be 'off'"):
+        local_socket.doors_of({"control_socket": "off"}, own)
+
+
 def test_results_come_in_the_order_of_the_requests(folder: Path) -> None:
     path = folder / "gcs.sock"
     with engine(path, [{"ok": True, "result": {"n": n}} for n in range(2)]) as asked, Control(Place(path)) as control:

@@ -11,33 +11,20 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
 
 from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.local_socket import VERSION, ControlError, folders, result_of, socket_name
+from pqc_mav_common.local_socket import DAEMON, VERSION, ControlError, doors_of, result_of
 from pqc_mav_common.siblings import MARK
 
-INSIDE, DAEMON, ATTACH = TUNNELS = ("inside", "daemon", "attach")
 START_S = 10.0  # for a daemon that is started together with this program
 WAIT_S = 0.25
 STEP_S = 0.02
 LATCHED = 10  # reports of handshakes that a late subscriber gets (qos.event)
 AWAY = "away"  # code of a refusal of this side
 _CONFIGURATION = ("config_", "key_", "suite_")  # codes that no other start mends
-
-
-def door_of(config: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
-    """Where the engine of this configuration has its control socket. Raises ControlError where it has none."""
-    named = str(config.get("control_socket", "auto"))
-    if named == "off":
-        raise ControlError("A tunnel in another process is asked at its door: 'control_socket' must not be 'off'.")
-    if named != "auto":
-        return Path(named)
-    candidates = [folder / socket_name(config) for folder in folders(environment)]
-    return next((path for path in candidates if path.exists()), candidates[0])
 
 
 class DaemonHost:
@@ -53,11 +40,15 @@ class DaemonHost:
         environment: Mapping[str, str],
         on_events: Callable[[list[dict[str, Any]]], None],
     ) -> None:
-        """Looks for it from now on. With `daemon` it is the one that was started together with this program."""
+        """Looks for it from now on. With `daemon` it is the one that was started together with this program.
+
+        Raises ControlError for a configuration without a door.
+        """
         role = str(config.get("role", "drone"))
         name = config.get("drone_id", "") if role == "drone" else config.get("gcs_id", "gcs")
         mark = environment.get(MARK, "") if tunnel == DAEMON else ""
-        self.path = door_of(config, environment)
+        doors = doors_of(config, environment)
+        self.path = next((door for door in doors if door.exists()), doors[0])
         self._door = pqc_mav_tunnel.SocketDoor(str(self.path), role, str(name), mark)
         self._on_events = on_events
         self._stopping = threading.Event()
@@ -79,6 +70,12 @@ class DaemonHost:
     def process(self) -> int:
         """The daemon's, 0 where it is not of this machine's processes as they are seen here."""
         return int(self.hello().get("process", 0))
+
+    @property
+    def network(self) -> str:
+        """The network namespace in which it counts, as the kernel calls it; "" while it is not known."""
+        inode = self.hello().get("network_namespace")
+        return f"net:[{inode}]" if inode else ""
 
     def settle(self, limit_s: float = START_S) -> dict[str, Any]:
         """Waits until it is there and has read what it starts with. Returns its hello. Raises ControlError."""

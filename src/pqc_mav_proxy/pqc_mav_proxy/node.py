@@ -33,12 +33,12 @@ from pqc_mav_common import config_file, qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.lifecycle import FAILURE, ManagedNode
-from pqc_mav_common.local_socket import ControlError
+from pqc_mav_common.local_socket import INSIDE, ControlError
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
 from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy import parameters
 from pqc_mav_proxy.conversions import fill, message_of
-from pqc_mav_proxy.daemon_host import INSIDE, DaemonHost
+from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
 from pqc_mav_proxy.guard import Guard, dangers, sockets_of, told
 from pqc_mav_proxy.leaving import Leaving

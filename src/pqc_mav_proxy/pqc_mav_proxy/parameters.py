@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_common.local_socket import INSIDE, TUNNELS
 from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
-from pqc_mav_proxy.daemon_host import INSIDE, TUNNELS
 
 ROLE = "role"
 ROLES = ("drone", "gcs")

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and a ROS domain for the tests of the proxy."""
+"""Keys, a ROS domain and what looks at the proxy, for its tests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
+import rclpy
+from daemons import Daemon
 
 from pqc_mav_common.testing import own_domain
+from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_proxies import gcs_parameters
 
-__all__ = ["keys", "own_domain"]
+__all__ = ["client", "daemon", "keys", "own_domain", "ros"]
 
 DRONES = ("d1", "d2")
 
@@ -21,3 +26,26 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("keys") / "root"
     pqc_mav_tunnel.init_keys(str(root), list(DRONES), sig_tokens=["mldsa65", "mldsa87"])
     return root
+
+
+@pytest.fixture(scope="module")
+def ros() -> Iterator[None]:
+    """ROS in this process."""
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture(scope="module")
+def client(ros: None) -> Iterator[Onlooker]:
+    """Who sees and asks nodes from outside."""
+    with Onlooker() as made:
+        yield made
+
+
+@pytest.fixture
+def daemon(keys: Path, tmp_path: Path) -> Iterator[Daemon]:
+    """A gcs' pqcmav-tunneld, not started."""
+    made = Daemon(tmp_path, gcs_parameters(keys))
+    yield made
+    made.kill()

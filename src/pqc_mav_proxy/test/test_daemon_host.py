@@ -4,141 +4,39 @@
 from __future__ import annotations
 
 import queue
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-import rclpy
+from daemons import PROXY, Daemon, Far, drone_of, needs_tunneld
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, Rekey
-from rclpy.executors import MultiThreadedExecutor
-from test_node import Spinning
 
 from pqc_mav_common import qos
 from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.lifecycle import bring_up
-from pqc_mav_common.local_socket import Control, ControlError, Place
+from pqc_mav_common.local_socket import ATTACH, DAEMON, ControlError
 from pqc_mav_common.siblings import MARK
-from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
-from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, ros_arguments
-from pqc_mav_common.two_ends import write
+from pqc_mav_common.testing_proxies import ros_arguments
 from pqc_mav_proxy import daemon_host
-from pqc_mav_proxy.daemon_host import ATTACH, DAEMON, DaemonHost, door_of
-from pqc_mav_proxy.node import PqcProxyNode
+from pqc_mav_proxy.daemon_host import DaemonHost
 
-PROXY = "/far/pqc_proxy"
-TUNNELD = shutil.which("pqcmav-tunneld")
-pytestmark = pytest.mark.skipif(TUNNELD is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
-
-
-class Daemon:
-    """A pqcmav-tunneld that is killed and started again."""
-
-    def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
-        self.file, self.door = folder / "end.yaml", folder / "end.sock"
-        self.config = {**config, "control_socket": str(self.door)}
-        self.running: Running | None = None
-
-    def start(self, *options: str, environment: Mapping[str, str] | None = None, **changes: Any) -> Running:
-        write(self.file, {**self.config, **changes})
-        self.running = Running([str(TUNNELD), "--door", str(self.door), *options, str(self.file)], environment)
-        until(lambda: self.ask("hello") and not self.ask("hello")["starting"], "an open door")
-        return self.running
-
-    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        try:
-            with Control(Place(self.door)) as control:
-                return control.ask(command, **fields)
-        except OSError:
-            return {}
-
-    def send(self, number: signal.Signals) -> None:
-        assert self.running is not None
-        self.running.process.send_signal(number)
-
-    def kill(self) -> None:
-        if self.running is not None:
-            self.running.kill()
-            self.running = None
-
-
-def drone_of(daemon: Daemon, keys: Path) -> Running:
-    """The other end, as a daemon of its own."""
-    config = drone_parameters(keys, daemon.config["data_port"], reconnect_after_s=1.0, control_socket="off")
-    return Running([str(TUNNELD), str(write(daemon.file.parent / "air.yaml", config))])
-
-
-@pytest.fixture
-def daemon(keys: Path, tmp_path: Path) -> Iterator[Daemon]:
-    made = Daemon(tmp_path, gcs_parameters(keys))
-    yield made
-    made.kill()
-
-
-@pytest.fixture(scope="module")
-def ros() -> Iterator[None]:
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
-
-
-@pytest.fixture(scope="module")
-def client(ros: None) -> Iterator[Onlooker]:
-    with Onlooker() as made:
-        yield made
-
-
-class Far:
-    """A node in this process that asks a daemon. Use it in a `with` block; `start` may be called again."""
-
-    def __init__(self, daemon: Daemon, **parameters: Any) -> None:
-        self._arguments = ros_arguments({**daemon.config, "tunnel": ATTACH, **parameters}, "far")
-        self.node: PqcProxyNode
-        self._spinning: Spinning | None = None
-
-    def start(self, *, up: bool = True) -> None:
-        self.node = PqcProxyNode(cli_args=self._arguments, use_global_arguments=False)
-        self._spinning = Spinning(MultiThreadedExecutor(3), [self.node])
-        if up:
-            bring_up(self.node)
-
-    def stop(self) -> None:
-        if self._spinning is not None:
-            self._spinning.end()
-            self._spinning = None
-
-    def __enter__(self) -> Far:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+pytestmark = needs_tunneld
 
 
 def heard(daemon: Daemon, config: Mapping[str, Any] | None = None) -> tuple[DaemonHost, queue.SimpleQueue[Any]]:
     seen: queue.SimpleQueue[Any] = queue.SimpleQueue()
     host = DaemonHost(config or daemon.config, ATTACH, {}, lambda events: [seen.put(each) for each in events])  # type: ignore[func-returns-value]
     return host, seen
-
-
-def test_where_the_door_is(tmp_path: Path) -> None:
-    places = {"PQCMAV_RUN_DIR": str(tmp_path)}
-    assert door_of({"role": "drone", "drone_id": "d1"}, places) == tmp_path / "drone-d1.sock"
-    assert door_of({"role": "gcs"}, places) == tmp_path / "gcs.sock"
-    assert door_of({"role": "gcs", "gcs_id": "north"}, places) == tmp_path / "gcs-north.sock"
-    assert door_of({"control_socket": "/a/b"}, places) == Path("/a/b")
-    with pytest.raises(ControlError, match="must not be 'off'"):
-        door_of({"control_socket": "off"}, places)
 
 
 def test_events_of_before_are_told_as_far_as_they_are_latched(daemon: Daemon, keys: Path) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rclpy
 from pqc_mav_interfaces.msg import HandshakeReport, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, Rekey
 from rclpy.executors import MultiThreadedExecutor
@@ -50,13 +49,6 @@ class Spinning:
 
 
 @pytest.fixture(scope="module")
-def ros() -> Iterator[None]:
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
-
-
-@pytest.fixture(scope="module")
 def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
     """A gcs that serves d1 and d2, and the drone d1, both up."""
     gcs = gcs_parameters(keys, ("d1", "d2"))
@@ -72,12 +64,6 @@ def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
     yield nodes
     for each in spinning:
         each.end()
-
-
-@pytest.fixture(scope="module")
-def client(ros: None) -> Iterator[Onlooker]:
-    with Onlooker() as made:
-        yield made
 
 
 def test_the_engine_may_log_at_any_level_in_any_order(pair: dict[str, PqcProxyNode]) -> None:
