@@ -43,6 +43,14 @@ def is_loopback(host: Address) -> bool:
     return (mapped or host).is_loopback
 
 
+def own_network() -> str:
+    """This process's network namespace, as the kernel calls it; "" where it does not say."""
+    try:
+        return str((PROC / "self/ns/net").readlink())
+    except OSError:
+        return ""
+
+
 def bound_sockets(process: Path) -> Iterator[BoundSocket]:
     """All such sockets of the network namespace of a process (its folder in /proc). Raises OSError."""
     for protocol, name in _TABLES:

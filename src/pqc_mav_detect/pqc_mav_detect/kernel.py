@@ -105,10 +105,12 @@ class Files:
                 self._open.append(os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC))
         self.missing = len(self._open) < len(self._NAMES)
 
-    def read(self) -> dict[str, int]:
-        """The counters now; empty where the kernel shows none, and after `close`."""
+    def read(self, *, packets: bool = True) -> dict[str, int]:
+        """The counters now; empty where the kernel shows none, and after `close`; the host's without `packets`."""
         if len(self._open) < len(self._NAMES):
             return {}
+        if not packets:
+            return {"waited_ns": self._wait()}
         try:
             dev, snmp, netstat = (os.pread(each, self._MOST, 0).decode("ascii", "replace") for each in self._open)
         except OSError:

@@ -15,12 +15,14 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import LinkQuality, ServerStats, ThreatReport, TunnelStatus
 from rclpy.duration import Duration
+from rclpy.time import Time as ClockTime
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterError
+from pqc_mav_common.socket_table import own_network
 from pqc_mav_detect import classes, conversions
 from pqc_mav_detect.detector import Detector, ModelError, Verdict
 from pqc_mav_detect.detectors import make
@@ -32,6 +34,10 @@ from pqc_mav_detect.window import LinkView, Reading, Windows
 NODE_NAME = "pqc_detect"
 REPORT_S = 1.0
 SILENT_S = 3.0  # without counters for this long the detector is blind, and says so
+# A stamp that is older says that this process was late. Then the time of arrival counts, as the kernel's counters are
+# read then.
+FRESH_S = 0.1
+ELSEWHERE = " The tunnel is in another network namespace: what the kernel counts here is not of its packets."
 DRONES = 64  # as many latched statuses as a gcs may have
 
 
@@ -47,6 +53,7 @@ class DetectNode(ManagedNode):
         self._threat = self.create_lifecycle_publisher(ThreatReport, "threat", qos.periodic(1))
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._kernel: Files | None = None
+        self._network = own_network()
         self._detector = self._chosen()
         self._forget()
         self.every(REPORT_S, self._publish)
@@ -58,6 +65,7 @@ class DetectNode(ManagedNode):
         self._local: dict[str, LinkView] = {}
         self._peer: dict[str, LinkView] = {}
         self._down: set[str] = set()
+        self._elsewhere = False  # whether the engine is in another network namespace
         self._heard_s: float | None = None
         self._began_s = time.monotonic()
         self._said = (classes.Level.NONE, "")
@@ -108,13 +116,13 @@ class DetectNode(ManagedNode):
     def _on_counters(self, message: ServerStats) -> None:
         if not self.active:
             return
-        now_s = time.monotonic()
-        self._heard_s = now_s
+        self._elsewhere = message.header.frame_id not in ("", self._network)
+        self._heard_s = now_s = self._read_s(message)
         reading = Reading(
             now_s,
             conversions.totals(message),
             conversions.opened(message),
-            self._kernel.read() if self._kernel is not None else {},
+            self._kernel.read(packets=not self._elsewhere) if self._kernel is not None else {},
             dict(self._local),
             dict(self._peer),
             frozenset(self._down),
@@ -128,6 +136,14 @@ class DetectNode(ManagedNode):
             self._said = (verdict.level, verdict.kind)
             self._log(verdict)
             self._report(verdict)
+
+    def _read_s(self, message: ServerStats) -> float:
+        """When the counters were read, by this process's clock."""
+        now_s, clock = time.monotonic(), self.get_clock()
+        if clock.ros_time_is_active:
+            return now_s  # that of a simulation goes in steps
+        age_s = (clock.now() - ClockTime.from_msg(message.header.stamp, clock.clock_type)).nanoseconds * 1e-9
+        return now_s - age_s if 0.0 <= age_s <= FRESH_S else now_s
 
     # --- what it says ---
 
@@ -157,6 +173,9 @@ class DetectNode(ManagedNode):
             self._report(verdict)
             level = Level.OK if verdict.level is classes.Level.NONE else Level.WARN
             said = verdict.reason
+            if self._elsewhere and self._kernel is not None:
+                level = Level.WARN
+                said += ELSEWHERE
             if self._windows.blinded:
                 level = Level.WARN
                 said += " This machine stood still: delay, loss, silence and handshakes are not judged for 10 s."

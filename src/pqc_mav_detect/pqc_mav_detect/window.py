@@ -233,7 +233,7 @@ class Windows:
     def _kernel(
         self, last: Reading, now: Reading, grown: Mapping[str, int], span: float, values: dict[str, float]
     ) -> None:
-        if not now.kernel or not last.kernel:
+        if "packets" not in now.kernel or "packets" not in last.kernel:
             return
 
         def more(name: str) -> int:

@@ -88,4 +88,5 @@ def test_how_long_this_process_waited_for_a_processor(tmp_path: Path) -> None:
     assert files.read()["waited_ns"] == 2
     (tmp_path / "schedstat").write_text("1 7 3\n")
     assert files.read()["waited_ns"] == 7
+    assert files.read(packets=False) == {"waited_ns": 7}, "where the tunnel's packets pass another kernel's counters"
     files.close()

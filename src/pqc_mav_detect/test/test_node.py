@@ -12,12 +12,15 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import LinkQuality, ServerStats, ThreatReport, TunnelStatus
 from rclpy.context import Context
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import Header
 
 from pqc_mav_common import qos
 from pqc_mav_common.lifecycle import bring_up
-from pqc_mav_detect.node import DetectNode
+from pqc_mav_common.socket_table import own_network
+from pqc_mav_detect.node import ELSEWHERE, FRESH_S, DetectNode
 
 DEADLINE_S = 30.0
 TURN_S = 0.05
@@ -136,6 +139,26 @@ def test_a_detector_without_counters_says_that_it_is_blind(monkeypatch: pytest.M
         return any("nothing can be seen" in each.message for each in found)
 
     bench.until(blind, "the warning")
+
+
+def test_the_counters_of_another_network_namespace_are_not_compared_with_the_kernels(bench: Bench) -> None:
+    def said() -> str:
+        found = [each for array in bench.diagnostics for each in array.status if "attacks" in each.name]
+        return found[-1].message if found else ""
+
+    for space, apart in ((own_network(), False), ("net:[1]", True), ("", False)):
+        bench.stats.header.frame_id = space
+        bench.until(lambda apart=apart: said() and (ELSEWHERE in said()) is apart, f"a word of {space!r}")
+
+
+def test_the_time_of_a_reading_is_its_stamp_unless_that_is_old(bench: Bench) -> None:
+    def read_s(age_s: float) -> float:
+        stamp = (bench.node.get_clock().now() - Duration(seconds=age_s)).to_msg()
+        return time.monotonic() - bench.node._read_s(ServerStats(header=Header(stamp=stamp)))
+
+    assert read_s(FRESH_S / 2) == pytest.approx(FRESH_S / 2, abs=FRESH_S / 4)
+    assert read_s(3600.0) == pytest.approx(0.0, abs=FRESH_S / 4)
+    assert read_s(-3600.0) == pytest.approx(0.0, abs=FRESH_S / 4)
 
 
 def test_at_rest_it_judges_nothing_and_then_begins_anew(bench: Bench) -> None:

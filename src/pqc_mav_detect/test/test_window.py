@@ -15,6 +15,13 @@ def test_every_window_has_every_channel_and_rates() -> None:
         assert last.values[channel] == pytest.approx(rate, abs=11), channel
 
 
+def test_what_the_kernel_counted_before_it_was_watched_is_not_of_a_window() -> None:
+    windows = Windows()
+    seen = [{"waited_ns": 1}, {"waited_ns": 2}, {"packets": 9_000, "waited_ns": 3}, {"packets": 9_050, "waited_ns": 4}]
+    made = [windows.update(Reading(0.1 * number, {}, {}, kernel)) for number, kernel in enumerate(seen, 1)]
+    assert [window and window.values["foreign_packets"] for window in made] == [None, 0, 0, pytest.approx(500)]
+
+
 def test_the_first_reading_and_a_restarted_proxy_make_no_window() -> None:
     windows = Windows()
     assert windows.update(Reading(1.0, {"delivered": 5}, {DRONE: 5})) is None

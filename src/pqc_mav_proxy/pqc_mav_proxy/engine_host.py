@@ -60,6 +60,11 @@ class EngineHost:
         """Where the engine runs."""
         return os.getpid()
 
+    @property
+    def network(self) -> str:
+        """That of this process."""
+        return ""
+
     def stop(self) -> list[dict[str, Any]]:
         """Closes the sessions, wipes the keys, hands the last events over and returns the last statuses.
 

@@ -10,12 +10,13 @@ from typing import Any
 from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_common.exposure import look
 from pqc_mav_common.siblings import ALLOWED, MARK, Sibling, siblings
-from pqc_mav_common.socket_table import BoundSocket
+from pqc_mav_common.socket_table import BoundSocket, own_network
 from pqc_mav_proxy.mavros_graph import MavrosGraph, links
 
 LOOK_S = 10.0  # a look at 150 processes takes some 10 ms
 AGAIN_S = 2.0  # while no engine is found, as at the start
 NO_ENGINE = "pqc_proxy (no control socket)"
+ELSEWHERE = "the programs in the network namespace of pqcmav-tunneld, which is another one"
 LONGEST = 900  # characters of a danger: an engine takes 1,000 bytes each, and 4,096 of a whole request
 # What engines say that their own processes hold, by process.
 Listed = Mapping[int, Collection[BoundSocket]]
@@ -52,25 +53,27 @@ class Guard:
         self._again_s = float("-inf")
         self._seen: list[Diagnostic] = []
 
-    def diagnostics(self, now_s: float, ask: Callable[[], Listed]) -> list[Diagnostic]:
-        """What there is to say; `ask` is called when it looks."""
+    def diagnostics(self, now_s: float, ask: Callable[[], Listed], network: str = "") -> list[Diagnostic]:
+        """What there is to say; `ask` is called when it looks. `network`: the engine's namespace, "" = this one."""
         if now_s >= self._again_s:
             listed = ask()
             self._again_s = now_s + (LOOK_S if listed else AGAIN_S)
-            self._seen = [*self._sockets(listed), self._graph.diagnostic(now_s, links(self._writers()))]
+            self._seen = [*self._sockets(listed, network), self._graph.diagnostic(now_s, links(self._writers()))]
             errors = "; ".join(dangers(self._seen))
             if errors and errors != self._said:
                 self._on_error(errors)
             self._said = errors
         return self._seen
 
-    def _sockets(self, listed: Listed) -> list[Diagnostic]:
+    def _sockets(self, listed: Listed, network: str) -> list[Diagnostic]:
         try:
             found = look(self._find(self._mark, listed), self._domain, self._allowed, listed)
         except OSError:
             return []  # no /proc here: nothing can be said
         if not listed:
             found.unseen.append(NO_ENGINE)
+        if network not in ("", own_network()):
+            found.unseen.append(ELSEWHERE)
         return [found.diagnostic()]
 
 

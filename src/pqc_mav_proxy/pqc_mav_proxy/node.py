@@ -40,7 +40,7 @@ from pqc_mav_proxy import parameters
 from pqc_mav_proxy.conversions import fill, message_of
 from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
-from pqc_mav_proxy.guard import Guard, dangers, sockets_of, told
+from pqc_mav_proxy.guard import Guard, Listed, dangers, sockets_of, told
 from pqc_mav_proxy.leaving import Leaving
 from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.names import removed
@@ -50,6 +50,7 @@ NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
 AGAIN_S = 5.0  # between two tries to open the tunnel of a daemon that could not when it was started again
+LATE_S = 5.0  # within which an engine answers
 OLD_S = 1.0  # an event that is older was told when this node was not there
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
@@ -80,6 +81,7 @@ class PqcProxyNode(ManagedNode):
         self._publishing = threading.Lock()  # of the status
         self._away: bool | None = None  # whether the daemon is away; None: not heard of yet
         self._unsaid = ""  # why it is away, as long as the log does not say so
+        self._boot = ""  # which daemon it was that was heard last
         self._again_s = 0.0
         self._published: list[tuple[Any, ...]] = []
         self._served: list[str] = []  # the drones that the topics have room for
@@ -193,7 +195,7 @@ class PqcProxyNode(ManagedNode):
                 host.change("resume")
             else:
                 self._log("warning", f"The tunnel stays closed: {hello['problem']}")
-        self._away, self._unsaid = None, ""
+        self._away, self._unsaid, self._boot = None, "", ""
         host.start()
         with suppress(ControlError):  # the next tick says so
             self._publish_status(force=True)
@@ -240,13 +242,16 @@ class PqcProxyNode(ManagedNode):
         self._host = host
         return host
 
-    def _send_settings(self, host: DaemonHost) -> None:
-        """What was set since the start lives in the daemon, which forgets it when it ends."""
+    def _send_settings(self, host: DaemonHost, *, again: bool = False) -> None:
+        """What was set since the start lives in the daemon, which forgets it when it ends; `again`: it is open."""
         for name, value in self._settable.changed.items():
             try:
                 host.ask("set", key=name, value=value)
             except ControlError as error:
                 self._log("error", f"'{name}' could not be set: {error}")
+        waiting = [f"'{name}'" for name in self._settable.changed if name not in self._live]
+        if again and waiting:
+            self._log("warning", f"Set since the start; counts again from the next configure: {', '.join(waiting)}.")
 
     def _on_door(self, event: dict[str, Any]) -> None:
         """From the thread that hears events."""
@@ -261,8 +266,9 @@ class PqcProxyNode(ManagedNode):
             again = "pqcmav-tunneld is there again." if self._away else f"Asks pqcmav-tunneld at {host.path}."
             self._log("info", again)
             self._away, self._unsaid = False, ""
-        if event["gap"]:
-            self._send_settings(host)
+        if event["boot"] != self._boot:
+            self._send_settings(host, again=bool(self._boot))
+            self._boot = event["boot"]
         self._again_s = 0.0
 
     def _open_again(self, host: DaemonHost) -> None:
@@ -329,7 +335,9 @@ class PqcProxyNode(ManagedNode):
             if say := event.get("say"):
                 self._log(say["level"], say["text"])
             if picture := event.get("picture"):
-                self._handshake.publish(message_of(HandshakeReport, picture, self._header(time.time() - event["time"])))
+                age_s = time.time() - event["time"]
+                header = self._header(age_s if age_s > OLD_S else 0.0)
+                self._handshake.publish(message_of(HandshakeReport, picture, header))
 
     def _log(self, level: str, text: str) -> None:
         # One line for each level: rclpy raises when the same line of a program logs with another severity.
@@ -344,9 +352,16 @@ class PqcProxyNode(ManagedNode):
 
     def _header(self, age_s: float = 0.0) -> Header:
         now = self.get_clock().now()
-        if age_s > OLD_S:
+        if age_s > 0:
             now = Time(nanoseconds=max(0, now.nanoseconds - int(age_s * 1e9)), clock_type=now.clock_type)
         return Header(stamp=now.to_msg())
+
+    def _header_of(self, monotonic_ns: int, network: str) -> Header:
+        """Of what an engine has read then; one in another time namespace has another clock."""
+        age_s = (time.monotonic_ns() - monotonic_ns) / 1e9
+        header = self._header(age_s if age_s <= LATE_S else 0.0)
+        header.frame_id = network
+        return header
 
     def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
         """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
@@ -413,7 +428,11 @@ class PqcProxyNode(ManagedNode):
         for link in picture["link"]:
             for side in link:
                 self._link.publish(message_of(LinkQuality, side, header))
-        guarded = self._guard.diagnostics(now_s, lambda: {host.process: sockets_of(host.ask("sockets")["sockets"])})
+
+        def listed() -> Listed:
+            return {host.process: sockets_of(host.ask("sockets")["sockets"])}
+
+        guarded = self._guard.diagnostics(now_s, listed, host.network)
         with suppress(ControlError):  # a daemon of another user takes none
             host.ask("dangers", lines=told(dangers(guarded)))
         # The namespace tells the two ends apart.
@@ -439,8 +458,9 @@ class PqcProxyNode(ManagedNode):
         if host is None or not self._server.is_activated:
             return
         with suppress(ControlError) if isinstance(host, DaemonHost) else nullcontext():  # the other thread says so
-            picture = host.ask("server_stats")["server"]
-            self._server.publish(message_of(ServerStats, picture, self._header()))
+            answer = host.ask("server_stats")
+            header = self._header_of(answer["monotonic_ns"], host.network)
+            self._server.publish(message_of(ServerStats, answer["server"], header))
 
     def _unexpected(self, error: Exception) -> None:
         self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")

@@ -13,11 +13,12 @@ from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Level
 from pqc_mav_common.siblings import ALLOWED, MARK, MAVROS, Sibling, new_mark
+from pqc_mav_common.socket_table import own_network
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_network import fake_mavros, running_mavros
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_common.testing_proxies import gcs_parameters, ros_arguments
-from pqc_mav_proxy.guard import AGAIN_S, LOOK_S, NO_ENGINE, Guard, Listed, sockets_of
+from pqc_mav_proxy.guard import AGAIN_S, ELSEWHERE, LOOK_S, NO_ENGINE, Guard, Listed, sockets_of
 
 __all__ = ["fake_mavros"]
 
@@ -90,6 +91,13 @@ def test_without_an_engine_it_says_so_and_looks_again_soon() -> None:
     assert said.level is Level.WARN and NO_ENGINE in said.message
     assert guard.diagnostics(AGAIN_S, own)[0].level is Level.OK
     assert guard.diagnostics(AGAIN_S + LOOK_S - 0.1, dict)[0].level is Level.OK, "it looks seldom again"
+
+
+def test_an_engine_in_another_network_namespace_is_said() -> None:
+    machine = Machine()
+    assert machine.guard().diagnostics(0.0, own, own_network())[0].level is Level.OK
+    said = machine.guard().diagnostics(0.0, own, "net:[1]")[0]
+    assert said.level is Level.WARN and f"{ELSEWHERE}: may not be looked at" in said.message
 
 
 def test_a_proxy_that_lets_applications_in_says_so_and_raises_no_alarm(keys: Path) -> None:
