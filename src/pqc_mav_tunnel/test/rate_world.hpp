@@ -28,6 +28,7 @@ struct AirTerms {
   double offered_kbit = 192;
   std::uint64_t word_every = 500 * kMs;
   std::uint64_t held_back = 0;  // by an attacker, each packet for as long
+  double other_kbit = 0;        // what else goes through the link, as a video in packets of 1,200 bytes
 };
 
 struct AirFigures {
@@ -56,6 +57,7 @@ class RateWorld {
     clock_.at(zero + 7 * kMs, [this] { command(); });
     clock_.at(zero + terms_.word_every, [this] { word(); });
     clock_.at(zero + 100 * kMs, [this] { tick(); });
+    if (terms_.other_kbit > 0) clock_.at(zero, [this] { other(); });
     clock_.run(end_ + 10 * kS, [this] { return clock_.now() >= end_ + 10 * kS; });
     AirFigures out;
     std::vector<double> waits;
@@ -132,11 +134,7 @@ class RateWorld {
       const auto into = (now - zero_) % terms_.stop_every;
       if (into < terms_.stop_for) free_ = std::max(free_, now + terms_.stop_for - into);
     }
-    const auto backlog = free_ > now ? static_cast<double>(free_ - now) * 1e-9 * rate() / 8 : 0;
-    if (backlog + static_cast<double>(size) >
-        terms_.queue_bytes + static_cast<double>(terms_.stop_for) * 1e-9 * rate() / 8)
-      return;
-    free_ = std::max(now, free_) + static_cast<std::uint64_t>(static_cast<double>(size) * 8e9 / rate());
+    if (!queued(size, now)) return;
     if (free_ >= from_ && free_ < end_) carried_ += size;
     if (uniform() < terms_.loss) return;
     const auto jitter = static_cast<std::uint64_t>(uniform() * static_cast<double>(terms_.jitter));
@@ -150,6 +148,22 @@ class RateWorld {
       }
       if (is_command) came_.try_emplace(number, clock_.now());
     });
+  }
+  /// Whether the link's queue has room for it; beside others for a packet of theirs, as one that counts packets.
+  bool queued(std::size_t size, std::uint64_t now) {
+    const auto backlog = free_ > now ? static_cast<double>(free_ - now) * 1e-9 * rate() / 8 : 0;
+    if (backlog + static_cast<double>(terms_.other_kbit > 0 ? 1'200 : size) >
+        terms_.queue_bytes + static_cast<double>(terms_.stop_for) * 1e-9 * rate() / 8)
+      return false;
+    free_ = std::max(now, free_) + static_cast<std::uint64_t>(static_cast<double>(size) * 8e9 / rate());
+    return true;
+  }
+  void other() {
+    const auto now = clock_.now();
+    if (now >= end_) return;
+    queued(1'200, now);
+    clock_.at(now + static_cast<std::uint64_t>(1'200 * 8e6 / terms_.other_kbit * (0.5 + uniform())),
+              [this] { other(); });
   }
   void word() {
     if (clock_.now() >= end_) return;

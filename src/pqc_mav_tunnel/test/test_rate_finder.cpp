@@ -102,6 +102,25 @@ TEST(RateFinder, LeavesALinkAloneThatIsNotFull) {
   }
 }
 
+/// A video beside it takes what it leaves free: the less of it there is, the less arrives.
+TEST(RateFinder, LeavesALinkToItselfThatAnotherFills) {
+  for (const double other : {2'000.0, 2'600.0, 4'000.0})
+    for (const double queue : {60e3, 250e3, 500e3}) {
+      SCOPED_TRACE(std::to_string(other) + " kbit/s of video, a queue of " + std::to_string(queue));
+      const AirTerms terms{.kbit = 2'000,
+                           .queue_bytes = queue,
+                           .delay = 40 * kMs,
+                           .jitter = 20 * kMs,
+                           .offered_kbit = 120,
+                           .other_kbit = other};
+      const auto off = RateWorld(terms, Mode::off).run(3 * kS, 123 * kS);
+      const auto found = RateWorld(terms, Mode::found).run(3 * kS, 123 * kS);
+      EXPECT_GE(found.filled, 0.88 * off.filled);
+      EXPECT_GE(found.answered, off.answered);
+      EXPECT_LE(found.shaped, 0.2);
+    }
+}
+
 TEST(RateFinder, FollowsARateThatChanges) {
   auto less = thin(256, 0, 50, 10), more = thin(32, 0, 50, 10);
   less.changes_at = more.changes_at = 10 * kS;

@@ -15,6 +15,9 @@ constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says lit
 constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
 constexpr std::uint64_t kHoldMost = 40 * kSecond;  // each time it proves right, twice as long
 constexpr std::uint64_t kUnused = 60 * kSecond;
+constexpr std::uint64_t kClosedMost = 600 * kSecond;  // each time in a row, twice as long
+constexpr std::uint64_t kInVainFor = 10 * kSecond;
+constexpr unsigned kInVain = 4;  // times, if that is sooner
 constexpr double kFullMs = 200, kQueueMs = 50, kClearMs = 30, kNoiseMost = 100;
 constexpr double kFewer = 0.95;  // of what was sent
 constexpr double kLossMost = 0.3;
@@ -66,6 +69,8 @@ void RateFinder::forget() noexcept {
   drained_from_ = 0;
   drain_until_ = 0;
   hold_ = kHold;
+  closed_until_ = 0;
+  in_vain_ = 0;
 }
 
 double RateFinder::above_least(std::int64_t delay, std::uint64_t now) noexcept {
@@ -106,14 +111,14 @@ RateFinder::Carried RateFinder::between(const Seen& from, const Seen& to) const 
 /// Two words in a row of packets that waited, between which less arrived than had been sent: a queue that grows, or one
 /// that is full and loses the rest. A radio that stops for a moment catches up at once and says no second word.
 void RateFinder::look_for_full(const Seen& seen, std::uint64_t now) noexcept {
-  if (seen.queue < kFullMs + 2 * noise_) return mark_.reset();
+  if (seen.queue < kFullMs + 2 * noise_ || now < closed_until_) return mark_.reset();
   if (!mark_) return void(mark_ = seen);
   if (seen.arrived_at < mark_->arrived_at + kLongEnough || seen.sent_at <= mark_->sent_at) return;
   const auto from = *mark_;
   const auto rate = between(from, seen);
   mark_ = seen;
   if (rate.carried >= kFewer * rate.offered) return;
-  waited_at_ = now;
+  waited_at_ = clear_at_ = now;
   measured(rate.carried, now);
   drain(&from, seen, now);
 }
@@ -174,12 +179,19 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
     }
     if (seen.arrived_at < mark_->arrived_at + kLongEnough) return;
     const auto from = *mark_;
-    measured(between(from, seen).carried, now);
+    const auto rate = between(from, seen);
     mark_ = seen;
+    if (rate.carried < kFewer * rate.offered && of_another(now)) return;
+    measured(rate.carried, now);
     return drain(&from, seen, now);
   }
   mark_.reset();
   const auto clear = seen.queue < kClearMs + noise_;
+  if (clear) {
+    clear_at_ = now;
+    in_vain_ = 0;
+    closed_for_ = kClosed;
+  }
   if (clear && before_ && seen.sent_bytes > before_->sent_bytes) {
     const auto rate = std::clamp(1 - static_cast<double>(seen.arrived_bytes - before_->arrived_bytes) /
                                          static_cast<double>(seen.sent_bytes - before_->sent_bytes),
@@ -190,10 +202,22 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
     raise(now);
 }
 
+/// Less leaves, time after time, and the queue stays: it is not this link's own traffic that fills it, and the less of it
+/// leaves, the less arrives.
+bool RateFinder::of_another(std::uint64_t now) noexcept {
+  if (++in_vain_ < kInVain && now < clear_at_ + kInVainFor) return false;
+  rate_ = 0;
+  forget();
+  closed_until_ = now + closed_for_;
+  closed_for_ = std::min(2 * closed_for_, kClosedMost);
+  return true;
+}
+
 /// The queue should be gone. A delay that is there all the same is the way's own, unless less arrives than was sent.
 void RateFinder::still_high(const Seen& from, const Seen& seen, std::uint64_t now) noexcept {
   const auto rate = between(from, seen);
-  if (rate.carried < kFewer * rate.offered) {
+  if (in_vain_ != 0 || rate.carried < kFewer * rate.offered) {
+    if (of_another(now)) return;
     measured(rate.carried, now);
     return drain(&from, seen, now);
   }

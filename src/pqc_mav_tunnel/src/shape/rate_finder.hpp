@@ -19,7 +19,8 @@ class RateFinder {
 
   static constexpr double kFloorPart = 8, kLeastKbit = 8;
   static constexpr std::size_t kSamples = 1'024;
-  static constexpr std::uint64_t kHold = 5'000'000'000;  // at what was measured, before more is tried
+  static constexpr std::uint64_t kHold = 5'000'000'000;     // at what was measured, before more is tried
+  static constexpr std::uint64_t kClosed = 60'000'000'000;  // after shaping in vain
 
   /// A packet left; `bytes` is what left in all.
   void on_sent(std::uint64_t sequence, std::uint64_t bytes, std::uint64_t now) noexcept;
@@ -54,6 +55,7 @@ class RateFinder {
   void drain(const Seen* from, const Seen& seen, std::uint64_t now) noexcept;
   void still_high(const Seen& from, const Seen& seen, std::uint64_t now) noexcept;
   void raise(std::uint64_t now) noexcept;
+  [[nodiscard]] bool of_another(std::uint64_t now) noexcept;
 
   std::array<Sent, kSamples> sent_{};
   std::size_t next_ = 0, count_ = 0;
@@ -64,9 +66,9 @@ class RateFinder {
   double noise_ = 0;  // ms; how much the delay differs from word to word while nothing waits
   double rate_ = 0, best_ = 0, when_full_ = 0, drain_rate_ = 0;  // kbit/s
   std::uint64_t drain_until_ = 0, best_at_ = 0, raised_at_ = 0, waited_at_ = 0, full_at_ = 0;
-  std::uint64_t hold_ = kHold;
+  std::uint64_t hold_ = kHold, closed_until_ = 0, closed_for_ = kClosed, clear_at_ = 0;
   double drained_from_ = 0;  // the queue before; 0: not draining
-  unsigned raises_ = 0;
+  unsigned raises_ = 0, in_vain_ = 0;
 };
 
 }  // namespace pqcmav
