@@ -11,15 +11,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+import pytest
 from commands import DEADLINE_S
 
 from pqc_mav_bringup.executables import of_package
-from pqc_mav_bringup.proxy import NODE, PACKAGES
+from pqc_mav_bringup.proxy import NODE, PACKAGES, PY
 from pqc_mav_common.free_ports import free_port
+from pqc_mav_common.local_socket import DAEMON, INSIDE
 from pqc_mav_common.testing import Running
 
-# Those that are installed: what is launched is launched with each.
+# Those that are installed, with each place that their engine may have: what is launched is launched with each.
 PROXIES = [kind for kind, package in PACKAGES.items() if of_package(package, NODE)]
+ARRANGEMENTS = [
+    pytest.param({"proxy": kind, "tunnel": tunnel}, id=f"{kind}-{tunnel}")
+    for kind in PROXIES
+    for tunnel in ((INSIDE, DAEMON) if kind == PY else (INSIDE,))
+]
 # With `remaps` in a group's scope, as in a launch file of a user's own.
 PROGRAM = """
 import json, sys

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py starts the same systems")
 
-from launching import PROXIES, launched, tap
+from launching import ARRANGEMENTS, launched, tap
 from pqc_mav_interfaces import action
 from pqc_mav_interfaces.msg import BatteryHealth, PolicyDecision, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
@@ -29,18 +29,18 @@ OTHER = "cs-mlkem768-chacha20poly1305-mldsa65"
 ONBOARD = tuple(f"/drone/pqc_{name}" for name in ("battery", "thermal", "power", "system", "policy"))
 
 
-@pytest.fixture(scope="module", params=PROXIES)
+@pytest.fixture(scope="module", params=ARRANGEMENTS)
 def ends(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, keys: Path) -> Iterator[Ends]:
     """Both ends with all their nodes, launched; the policy only watches."""
     folder = tmp_path_factory.mktemp("ends")
     made = Ends(folder, keys)
     watching = folder / "policy.yaml"
     watching.write_text('{"/**": {"pqc_policy": {"ros__parameters": {"mode": "hold"}}}}')
-    gcs = launched("gcs", params_file=made.write("gcs"), record=folder / "flights", proxy=request.param)
+    gcs = launched("gcs", params_file=made.write("gcs"), record=folder / "flights", **request.param)
     drone = launched(
         "drone",
         config=made.write("drone"),
-        proxy=request.param,
+        **request.param,
         policy_config=watching,
         tap=tap(),
         record=folder / "flight.mcap",

@@ -12,7 +12,7 @@ pytest.importorskip("launch_ros.actions", reason="launch is not installed")
 
 import pqc_mav_tunnel
 from diagnostic_msgs.msg import DiagnosticArray
-from launching import PROXIES, launched, tap
+from launching import ARRANGEMENTS, launched, tap
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
 
@@ -29,8 +29,8 @@ def written(path: Path, values: dict[str, object]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("proxy", PROXIES)
-def test_two_drones_with_names_and_topics_of_their_own(tmp_path: Path, proxy: str) -> None:
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+def test_two_drones_with_names_and_topics_of_their_own(tmp_path: Path, arrangement: dict[str, str]) -> None:
     drones = ("d1", "d2")
     pqc_mav_tunnel.init_keys(str(tmp_path / "keys"), list(drones), sig_tokens=["mldsa65"])
     data, *ports = free_ports(5)
@@ -44,9 +44,9 @@ def test_two_drones_with_names_and_topics_of_their_own(tmp_path: Path, proxy: st
         airs.append({"config": config, "namespace": f"fleet/{drone}", "tap": tap(), "policy": "false"})
     remaps = {"/diagnostics": "/fleet/d2/health", "~/status": "/fleet/d2/link_state"}
     with (
-        launched("gcs", config=written(tmp_path / "gcs.yaml", gcs), proxy=proxy),
-        launched("drone", **airs[0], proxy=proxy),
-        launched("drone", "pqc_mav_bringup", None, remaps, **airs[1], proxy=proxy),
+        launched("gcs", config=written(tmp_path / "gcs.yaml", gcs), **arrangement),
+        launched("drone", **airs[0], **arrangement),
+        launched("drone", "pqc_mav_bringup", None, remaps, **airs[1], **arrangement),
         Onlooker() as graph,
     ):
         first = graph.collect(TunnelStatus, "/fleet/d1/pqc_proxy/status", qos.latched(1))
