@@ -5,22 +5,42 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from pqc_mav_bringup.configuration import check, given
 from pqc_mav_bringup.description import BringupError, Process
-from pqc_mav_bringup.executables import is_daemon
+from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
 from pqc_mav_bringup.proxy import TUNNEL
 from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, ControlError, doors_of
 
 DOOR = "control_socket"
+LOOK_S = 20.0  # longest look at a configuration
 
 
 def arranged(processes: Iterable[Process]) -> list[Process]:
     """The same, with one door for each daemon and its node. Raises BringupError where there can be none."""
     return [_with_door(each) if is_daemon(each) or _asks_one(each) else each for each in processes]
+
+
+def check_daemon(process: Process) -> None:
+    """Has its program look at the configuration and the keys. Raises BringupError with what it says of them.
+
+    ROS' launch would start everything first, and must not read keys itself: its process takes part in DDS. A lifecycle
+    manager may give the rest of the configuration later.
+    """
+    if not is_daemon(process) or process.parameters.get("autostart") is False:
+        return
+    line = [*command(process), "--check"]
+    try:
+        looked = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=LOOK_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise BringupError(f"{TUNNELD} --check gave no answer within {LOOK_S:g} s.") from None
+    if looked.returncode != 0:
+        said = looked.stderr.strip().splitlines() or [f"{TUNNELD} --check ended with exit code {looked.returncode}."]
+        raise BringupError(said[-1].removeprefix(f"{TUNNELD}: "))
 
 
 def _asks_one(process: Process) -> bool:

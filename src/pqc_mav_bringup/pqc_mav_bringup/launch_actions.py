@@ -97,6 +97,7 @@ def process_actions(processes: list[Process], composition: str = "false") -> lis
         keepers.insert(0, ContainerKeeper(inside, composition, mark))
     for process in processes:
         mavros.check_data(process, os.environ)
+        daemon.check_daemon(process)
     return [action for keeper in keepers for action in keeper.start()]
 
 

@@ -6,7 +6,7 @@ import pytest
 from programs import install
 
 from pqc_mav_bringup.configuration import engine_of
-from pqc_mav_bringup.daemon import arranged
+from pqc_mav_bringup.daemon import arranged, check_daemon
 from pqc_mav_bringup.description import BringupError, Process, resolve
 from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS
@@ -82,6 +82,19 @@ def test_where_a_door_cannot_be(folder: Path, tmp_path: Path) -> None:
     folder.rmdir()
     folder.write_text("no folder")
     assert "set PQCMAV_RUN_DIR to one of your own" in refusal()
+
+
+def test_its_program_judges_its_configuration_before_anything_starts(folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "lib" / "pqc_mav_tunnel" / TUNNELD
+    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\necho warned >&2\necho "{TUNNELD}: No." >&2\nexit 2\n')
+    node, daemon = pair(config=config(tmp_path))
+    check_daemon(node)
+    with pytest.raises(BringupError, match=r"^No\.$"):
+        check_daemon(daemon)
+    assert (tmp_path / "asked").read_text().split()[-1] == "--check"
+    check_daemon(pair(config=config(tmp_path), autostart="false")[1])
+    program.write_text("#!/bin/sh\n")
+    check_daemon(daemon)
 
 
 def test_the_one_in_cpp_has_its_engine_inside() -> None:

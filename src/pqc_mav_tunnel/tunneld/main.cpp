@@ -204,8 +204,11 @@ int run(const ConfigSources& sources, const Wishes& wishes) {
     (void)host.configure();
     if (!wishes.check_only) (void)host.begin(!wishes.paused);
   } catch (const TunnelError& error) {
-    std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
-    if (host.door().empty() || wishes.door.empty() || wishes.check_only) return is_configuration(error.code()) ? 2 : 1;
+    // Behind an open door it goes on, and says why it is closed together with what it is.
+    if (host.door().empty() || wishes.door.empty() || wishes.check_only) {
+      std::cerr << "pqcmav-tunneld: " << error.what() << '\n';
+      return is_configuration(error.code()) ? 2 : 1;
+    }
   }
   if (wishes.check_only) {
     for (const auto& path : sources.files) std::cout << path << ": ";

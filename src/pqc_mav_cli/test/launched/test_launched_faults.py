@@ -11,9 +11,11 @@ import pytest
 pytest.importorskip("launch_ros.actions", reason="launch is not installed; test_up.py kills the same processes")
 
 from commands import DEADLINE_S
-from launching import PROXIES, launched, process_of, tap
+from launching import ARRANGEMENTS, launched, process_of, tap
 from test_up import Ends
 
+from pqc_mav_bringup.executables import TUNNELD
+from pqc_mav_common.local_socket import DAEMON
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker
 from pqc_mav_common.testing_traffic import Traffic
@@ -24,11 +26,11 @@ def ends(tmp_path: Path, keys: Path) -> Ends:
     return Ends(tmp_path, keys)
 
 
-@pytest.mark.parametrize("proxy", PROXIES)
-def test_what_is_killed_comes_back_active(ends: Ends, proxy: str) -> None:
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+def test_what_is_killed_comes_back_active(ends: Ends, arrangement: dict[str, str]) -> None:
     with (
-        launched("gcs", config=ends.write("gcs"), proxy=proxy) as ground,
-        launched("drone", config=ends.write("drone"), tap=tap(), proxy=proxy) as air,
+        launched("gcs", config=ends.write("gcs"), **arrangement) as ground,
+        launched("drone", config=ends.write("drone"), tap=tap(), **arrangement) as air,
         Onlooker() as graph,
         Traffic(ends.ground).start(ends.plain) as traffic,
     ):
@@ -46,13 +48,21 @@ def test_what_is_killed_comes_back_active(ends: Ends, proxy: str) -> None:
             until(lambda r=running, e=executable, k=killed: process_of(r, e) not in (None, k), "another process")
             until(lambda n=node: graph.state(n) == "active", f"{node} active again")
             traffic.flows()
+        if arrangement["tunnel"] == DAEMON:
+            for running in (air, ground):
+                lines = len(running.lines)
+                killed = process_of(running, TUNNELD)
+                assert killed is not None
+                killed.send_signal(signal.SIGKILL)
+                running.wait_for("pqcmav-tunneld is there again", lines)
+                traffic.flows()
 
 
-@pytest.mark.parametrize("proxy", PROXIES)
-def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, proxy: str) -> None:
-    onboard = {"config": ends.write("drone"), "tap": tap(), "autostart": "false", "proxy": proxy}
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, arrangement: dict[str, str]) -> None:
+    onboard = {"config": ends.write("drone"), "tap": tap(), "autostart": "false", **arrangement}
     with (
-        launched("gcs", config=ends.write("gcs"), autostart="false", proxy=proxy) as ground,
+        launched("gcs", config=ends.write("gcs"), autostart="false", **arrangement) as ground,
         launched("drone", **onboard) as air,
         Onlooker() as graph,
     ):
@@ -65,7 +75,7 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, proxy: str) 
         ground.wait_for("-> UP")
 
 
-@pytest.mark.parametrize("proxy", PROXIES)
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 @pytest.mark.parametrize(
     ("file", "arguments", "sentence"),
     [
@@ -76,11 +86,25 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, proxy: str) 
     ],
 )
 def test_what_must_not_start_ends_the_launch_with_a_sentence(
-    ends: Ends, file: str, arguments: dict[str, str], sentence: str, proxy: str
+    ends: Ends, file: str, arguments: dict[str, str], sentence: str, arrangement: dict[str, str]
 ) -> None:
-    given = {"config": ends.write(file), "proxy": proxy, **arguments}
+    given = {"config": ends.write(file), **arrangement, **arguments}
     alone = {"detect": "false", **({"sensing": "false", "policy": "false"} if file == "drone" else {})}
     with launched(file, **given, **alone) as running:
         assert running.process.wait(DEADLINE_S) != 0
         running.wait_for(sentence)
         assert not any("starting it again" in line for line in running.lines)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [({"keys": "/nowhere"}, "There is no key file /nowhere"), ({"dscp": 64}, "between 0 and 63")],
+)
+def test_a_daemon_that_would_refuse_its_configuration_is_not_started(
+    ends: Ends, changes: dict[str, object], sentence: str
+) -> None:
+    with launched("gcs", config=ends.write("gcs", **changes), detect="false", proxy="py", tunnel=DAEMON) as running:
+        assert running.process.wait(DEADLINE_S) == 1, "as launch ends for every error"
+        running.wait_for(sentence)
+        assert sum(sentence in line for line in running.lines) == 1
+        assert not any("process started" in line for line in running.lines)
