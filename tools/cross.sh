@@ -83,9 +83,9 @@ if [ "$arch" = arm64 ]; then
   step "emulated: all test vectors without AES instructions, as on a Raspberry Pi 4" emulated_without_aes '^vectors'
 fi
 step "emulated: a handshake of each of the 72 core suites" emulated '^core_suites:'
-step "emulated: the engine's other tests" emulated . '^vectors|^core_suites:'
 step "an x86-64 gcs and an emulated $arch drone" pair x86-64 "$arch"
 step "an emulated $arch gcs and an x86-64 drone" pair "$arch" x86-64
+step "emulated: the engine's other tests" emulated . '^vectors|^core_suites:'
 
 say "emulated: ${emulator[*]:0:3} of $("${emulator[0]}" --version | head -n 1), no board"
 sed -n 's/^[^#]/left out: &/p' "$left_out"
