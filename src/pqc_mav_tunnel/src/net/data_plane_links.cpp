@@ -65,9 +65,7 @@ Plaintext DataPlane::open_plain(const DroneEntry& entry) {
 Plaintext DataPlane::open_hub(const DroneEntry& entry, const std::string& prefix) {
   const auto& endpoints = entry.plain_endpoints;
   const auto key = prefix + (endpoints.size() > 1 ? "plain_endpoints" : "plain");
-  // What is shaped is told apart by datagram: each message has its own then.
-  const std::size_t together =
-      config_.shape_kbit == 0 && !config_.shape_auto ? std::min(kStreamTogether, config_.max_payload) : 0;
+  const auto together = std::min(kStreamTogether, config_.max_payload);
   const std::lock_guard lock(side_mutex_);
   if (!side_)
     side_ = std::make_unique<PlainSide>(
@@ -148,6 +146,7 @@ std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext 
     if (link.plain) ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link.plain.get(), nullptr);
     *plain = link.exchange_plain(std::move(*plain));
     if (link.hub) plane.plain_out_ = UdpSender(false);
+    if (link.hub) link.hub->keep_apart(plane.shaped(link));
     if (link.plain) plane.watch_plain(index);
     link.publish(now_ns());
     return true;

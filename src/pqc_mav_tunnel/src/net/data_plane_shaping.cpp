@@ -97,6 +97,7 @@ void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
                                            MessageClasses(config_.shape_ids));
   }
   link.shaper->set_kbit(kbit, now);
+  if (link.hub) link.hub->keep_apart(kbit != 0);
   send_shaped(link, now);  // all of it once shaping is off
   link.publish(now);
 }

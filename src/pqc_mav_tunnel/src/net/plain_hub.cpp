@@ -174,7 +174,11 @@ void PlainHub::take(unsigned channel, ByteView datagram, bool of_stream) noexcep
   auto& counters = channels_[channel]->counters;
   counters.rx_packets.add();
   counters.rx_bytes.add(datagram.size());
-  if (routing_ || !of_stream || options_.together == 0) return pass(channel, datagram);
+  if (routing_ || !of_stream) return pass(channel, datagram);
+  if (apart_.load(std::memory_order_relaxed)) {
+    flush_streams(counters);
+    return pass(channel, datagram);
+  }
   if (together_.size() + datagram.size() > options_.together) flush_streams(counters);
   if (datagram.size() > options_.together) return pass(channel, datagram);
   append(together_, datagram);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -78,7 +79,7 @@ class PlainPort {
 
 struct PlainHubOptions {
   std::size_t max_payload = 0, socket_buffer_kib = 0;
-  std::size_t together = 0;  // so many bytes of frames that came together go in one datagram; 0 = each alone
+  std::size_t together = 0;  // so many bytes of frames that came together go in one datagram
   bool allow_remote = false;
 };
 
@@ -102,6 +103,8 @@ class PlainHub {
   /// The endpoints as text, and what is wrong with them ("" = nothing).
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string problem() const;
+  /// Whether each frame of a stream goes alone, for what is shaped is told apart by datagram.
+  void keep_apart(bool apart) noexcept { apart_.store(apart, std::memory_order_relaxed); }
 
   // Plain thread, or whoever keeps it from running.
   void start();
@@ -149,6 +152,7 @@ class PlainHub {
   std::array<PlainPort*, kMaxChannels> channels_{};
   ChannelMask open_ = channel_bit(kTunnelChannel);
   bool routing_ = false;
+  std::atomic<bool> apart_{false};
   MavlinkRouter router_;
   Bytes together_;
   UdpReceiver* receiver_ = nullptr;
