@@ -142,10 +142,12 @@ class RateWorld {
     const auto number = is_command ? static_cast<unsigned>(message[12] << 8 | message[13]) : 0;
     clock_.at(free_ + delay() + jitter + terms_.held_back, [this, sequence, size, is_command, number] {
       arrived_.bytes += size;
+      const bool first = arrived_.at == 0;
       if (sequence >= arrived_.highest) {
         arrived_.highest = sequence;
         arrived_.at = clock_.now() + 3'600 * kS;  // a clock of its own
       }
+      if (first && terms_.word_every < kS) say();
       if (is_command) came_.try_emplace(number, clock_.now());
     });
   }
@@ -167,6 +169,10 @@ class RateWorld {
   }
   void word() {
     if (clock_.now() >= end_) return;
+    say();
+    clock_.at(clock_.now() + terms_.word_every, [this] { word(); });
+  }
+  void say() {
     const auto said = arrived_;
     if (said.at != 0 && uniform() >= terms_.loss)
       clock_.at(clock_.now() + delay(), [this, said] {
@@ -175,7 +181,6 @@ class RateWorld {
         waited_ = false;
         follow();
       });
-    clock_.at(clock_.now() + terms_.word_every, [this] { word(); });
   }
   void tick() {
     const auto now = clock_.now();

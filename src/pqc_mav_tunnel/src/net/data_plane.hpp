@@ -282,6 +282,7 @@ class DataPlane {
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form = false);
   void send_control_to(Link& link, const SockAddr* to, ByteView tlvs, std::uint64_t now, bool long_form = false);
+  void say_arrived(Link& link, std::uint64_t now, std::optional<std::uint8_t> switched_to = std::nullopt);
   [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
   /// Appends a PROBE that goes now.
   static std::size_t append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept;

@@ -235,10 +235,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     link->counters.window_depth[depth_class(opened.behind)].add();
   if (opened.skipped != 0) [[unlikely]]
     link->counters.window_skipped.add(opened.skipped);
+  bool first = false;
   if (opened.current) {
     const auto key = key_of(header.session_id);
     count_arrival(link->estimator.on_packet(now, key, header.sequence));
-    link->note_arrival(key, header.sequence, now);
+    first = link->note_arrival(key, header.sequence, now);
   }
   if (opened.switched) link->aside = 0;
   if (config_.role == Role::gcs && opened.current) {
@@ -251,11 +252,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     heard_at(*link, source, datagram.size(), now);
   }
   if (opened.switched) {
-    std::array<std::uint8_t, 8> tlvs{};
-    const auto size = append_control(tlvs, 0, Switched{header.epoch});
-    send_control_now(*link, ByteView(tlvs).first(*size), now);
+    say_arrived(*link, now, header.epoch);
     if (handshakes_ != nullptr) handshakes_->on_switched(index, now);
     changed(index, now);
+  } else if (first) {
+    say_arrived(*link, now);
   }
   if (opened.type != FrameType::control) return on_data(index, opened.type, opened.payload);
   ControlList controls;

@@ -110,6 +110,14 @@ std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::siz
   return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_came()}).value_or(used);
 }
 
+/// At once of the first packet under new keys, before which nothing can wait in the link: the least delay there is.
+void DataPlane::say_arrived(Link& link, std::uint64_t now, std::optional<std::uint8_t> switched_to) {
+  std::array<std::uint8_t, 96> tlvs{};
+  auto used = switched_to ? *append_control(tlvs, 0, Switched{*switched_to}) : 0;
+  used = append_seen(link, tlvs, used);
+  if (used != 0) send_control_now(link, ByteView(tlvs).first(used), now);
+}
+
 std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept {
   link.last_probe_ns = now;
   return append_control(tlvs, used, link.probes.ask(now_ns())).value_or(used);

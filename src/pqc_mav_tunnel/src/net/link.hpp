@@ -189,9 +189,10 @@ struct Link {
   [[nodiscard]] std::uint64_t bytes_came() const noexcept {
     return counters.enc_rx_bytes.get() + Shaper::kUdpIp * counters.enc_rx_packets.get();
   }
-  void note_arrival(std::uint64_t key, std::uint64_t sequence, std::uint64_t now) noexcept {
-    if (arrived.key == key && sequence <= arrived.highest) return;
-    arrived = {key, sequence, now};
+  bool note_arrival(std::uint64_t key, std::uint64_t sequence, std::uint64_t now) noexcept {
+    const bool first = arrived.key != key;
+    if (first || sequence > arrived.highest) arrived = {key, sequence, now};
+    return first;
   }
   /// A rekey has come to so many time-outs without progress. True while the data plane makes room for it.
   bool make_room(std::uint32_t timeouts, std::uint64_t now) noexcept;

@@ -166,7 +166,8 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
     if (seen.sent_at < drain_until_ && !grows) return;
     drained_from_ = 0;
     if (high && mark_) still_high(*mark_, seen, now);
-    return mark_.reset();
+    mark_ = drained_from_ > 0 ? std::optional(seen) : std::nullopt;  // from which the next one is measured
+    return;
   }
   if (high) {
     if (!mark_) {  // at least what was too much is taken back

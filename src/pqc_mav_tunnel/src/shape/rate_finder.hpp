@@ -18,7 +18,7 @@ class RateFinder {
   };
 
   static constexpr double kFloorPart = 8, kLeastKbit = 8;
-  static constexpr std::size_t kSamples = 1'024;
+  static constexpr std::size_t kSamples = 512;
   static constexpr std::uint64_t kHold = 5'000'000'000;     // at what was measured, before more is tried
   static constexpr std::uint64_t kClosed = 60'000'000'000;  // after shaping in vain
 
