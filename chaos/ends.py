@@ -70,7 +70,8 @@ class End:
 
     def stats(self) -> dict[str, float]:
         """Counters of the one drone."""
-        return {key: value for key, value in self.child.ask("stats")[0].items() if key != "drone_id"}
+        counted = {key: value for key, value in self.child.ask("stats")[0].items() if key != "drone_id"}
+        return {**counted, **self.child.ask("shaped")}
 
     def totals(self) -> dict[str, int]:
         """Counters of the process."""

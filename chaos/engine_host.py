@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
-Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, totals, links, rekey (drone_id,
+Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, shaped, totals, links, rekey (drone_id,
 suite, timeout_s), handshakes, time, reading. Without `watch` nobody takes the engines' events: of many drones the
 threads that do are a cost of their own.
 """
@@ -71,6 +71,9 @@ class Hosted:
                 "kernel": self._kernel.read(),
                 "refused": engine.refused_from(),
             }
+        if do == "shaped":
+            of_the_link = engine.picture("stats")[0]
+            return {name: sum(of_the_link[name]) for name in ("shape_replaced", "shape_dropped")}
         if do in ("ports", "status", "stats", "totals", "links"):
             return getattr(engine, do)()
         raise ValueError(f"unknown command '{do}'")

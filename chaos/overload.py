@@ -27,7 +27,7 @@ _WARM_UP_S = 3.0
 _SHAPED = {"shape_kbit": _KBIT_S}
 _FOUND = {"shape_kbit": -1}
 FORMS: dict[str, dict[str, Any]] = {
-    "as they come": {},
+    "as they come": {"shape_kbit": 0},
     "shaped": _SHAPED,
     "shaped to the rate that is found": _FOUND,
     "shaped, compact": {**_SHAPED, "compact": True},

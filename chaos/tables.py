@@ -53,10 +53,9 @@ def row(condition: Condition, seen: Observation, found: Sequence[str]) -> tuple[
     accounted = condition.expect.accounted and all(way.lost_on_link is not None for way in ways)
     if not any(event.heals for event in condition.events):
         recovered = "-"
-    elif any(each is None for each in recoveries):
-        recovered = "never"
     else:
-        recovered = f"{max(each for each in recoveries if each is not None):.3f}"
+        known = [each for each in recoveries if each is not None]
+        recovered = f"{max(known):.3f}" if known and len(known) == len(recoveries) else "never"
     return (
         condition.title,
         str(sum(way.sent for way in ways)),

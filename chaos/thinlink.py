@@ -42,9 +42,9 @@ class Form:
 
 
 FORMS = (
-    Form("long", {}, (40, 65, 72, 110)),
-    Form("compact", {"compact": True}, (40, 65, 85, 90, 130)),
-    Form("compact, bundle 20 ms", {"compact": True, "bundle_ms": 20}, (40, 65, 85, 155, 200)),
+    Form("long", {"shape_kbit": 0}, (40, 65, 72, 110)),
+    Form("compact", {"shape_kbit": 0, "compact": True}, (40, 65, 85, 90, 130)),
+    Form("compact, bundle 20 ms", {"shape_kbit": 0, "compact": True, "bundle_ms": 20}, (40, 65, 85, 155, 200)),
 )
 
 

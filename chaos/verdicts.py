@@ -14,7 +14,7 @@ from pqc_mav_bench.json_text import counted
 DROPS = ("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail")
 PLAIN_DROPS = (
     "plain_dropped_no_session", "plain_dropped_no_peer", "plain_dropped_too_big", "plain_dropped_send",
-    "enc_dropped_send",
+    "enc_dropped_send", "shape_replaced", "shape_dropped",
 )  # fmt: skip
 # What becomes of a handshake datagram; the first two are those of honest ends, the others show in the table.
 HANDSHAKE_OUTCOMES = (

@@ -63,7 +63,7 @@ def main() -> int:
 
 def configurations(given: dict[str, Any], air_port: int) -> list[dict[str, Any]]:
     """Both ends, the gcs first."""
-    more = SHAPED if given["shaped"] else {}
+    more = SHAPED if given["shaped"] else {"shape_kbit": 0}
     own = {"local_data_port": given["drone_data_port"], "plain_bind": f"{HOST}:{given['plain_port']}"}
     return [
         gcs_config(given["keys"], {DEMO_DRONE: given["ground_port"]}, data_port=given["data_port"], **more),
