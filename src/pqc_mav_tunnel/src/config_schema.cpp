@@ -204,13 +204,13 @@ const std::vector<ConfigKey>& table() {
        "How many newer packets may arrive before a late one is dropped as too old; a multiple of 64.", true, true},
       {"dscp", i(46), 0, 63, "", "DSCP of encrypted packets; 46 = expedited forwarding (RFC 3246).", true, true},
       {"shape_kbit",
-       i(0),
+       i(kShapeAuto),
        kShapeAuto,
        kShapeKbitMax,
        "kbit/s",
        "Rate of a thin link to each peer, IP and UDP headers counted: MAVLink then leaves in order of importance, and "
-       "old values of streams give way to newer ones. Can be set while the tunnel runs; 0 = off, datagrams pass "
-       "unread; -1 = found from what arrives at the other end, and off while the link is not full.",
+       "old values of streams give way to newer ones. Can be set while the tunnel runs. -1 = found from what arrives "
+       "at the other end, and off as long as the link is not full; 0 = off, datagrams pass unread.",
        true,
        true,
        {},
