@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
-Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, shaped, totals, links, rekey (drone_id,
-suite, timeout_s), handshakes, time, reading. Without `watch` nobody takes the engines' events: of many drones the
-threads that do are a cost of their own.
+Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, shaped, totals, links, rekey
+(drone_id, suite, timeout_s), handshakes, time, reading. Without `watch` nobody takes the engines' events: of many
+drones the threads that do are a cost of their own.
 """
 
 from __future__ import annotations
