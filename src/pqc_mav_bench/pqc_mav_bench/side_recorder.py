@@ -17,12 +17,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import psutil
-
 from pqc_mav_bench.collectors import counters
 from pqc_mav_bench.collectors.governor import GovernorPin
 from pqc_mav_bench.collectors.network import NetworkCollector, interface_towards
-from pqc_mav_bench.collectors.processes import proxy_pid
+from pqc_mav_bench.collectors.processes import EngineProcess, engine_process
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.collectors.system import SystemCollector
 from pqc_mav_bench.errors import BenchError
@@ -38,14 +36,14 @@ class RecorderError(BenchError):
 
 
 class SideRecorder:
-    """`watch`: this side's proxy; its namespace says which process it is."""
+    """`watch`: this side's proxy; its namespace and its session say which process the engine is."""
 
     def __init__(self, watch: ProxyWatch, extra_pids: Mapping[str, int] | None = None) -> None:
         self.watch = watch
         self.worker = WorkerProcess()
         self.extra_pids: dict[str, int] = dict(extra_pids or {})
         self._namespace = watch.name.rpartition("/")[0]
-        self._proxy_pid = 0
+        self._engine = EngineProcess()
         self._system = SystemCollector(self._pids)
         self._network = NetworkCollector()
         self._lock = threading.Lock()
@@ -87,7 +85,7 @@ class SideRecorder:
         self._first_s = self.watch.counters_s
         self._window, self._system_figures, self._link, self._workload = None, {}, {}, {}
         self._pinned = self._governor.pin()
-        self._proxy_pid = proxy_pid(self._namespace) if not _alive(self._proxy_pid) else self._proxy_pid
+        self._engine = engine_process(self._namespace, status.role, status.session_id)
         self._network.begin(interface_towards(status.peer.rpartition(":")[0].strip("[]") or "127.0.0.1"))
 
     def abort(self) -> None:
@@ -172,9 +170,5 @@ class SideRecorder:
                 self._window = (self._window[0], time.monotonic())
 
     def _pids(self) -> dict[str, int]:
-        found = {"tunnel": self._proxy_pid, "bench": os.getpid(), "workload": self.worker.pid, **self.extra_pids}
+        found = {"tunnel": self._engine.pid, "bench": os.getpid(), "workload": self.worker.pid, **self.extra_pids}
         return {role: pid for role, pid in found.items() if pid}
-
-
-def _alive(pid: int) -> bool:
-    return bool(pid) and psutil.pid_exists(pid)

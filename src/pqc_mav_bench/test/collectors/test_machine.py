@@ -3,18 +3,26 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 
+import pqc_mav_tunnel
 import pytest
 
+from pqc_mav_bench.collectors import processes
 from pqc_mav_bench.collectors.clock_id import clock_id, machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.network import NetworkCollector, difference, interface_towards
-from pqc_mav_bench.collectors.processes import is_proxy, proxy_pid
+from pqc_mav_bench.collectors.processes import EngineProcess, engine_process, is_proxy, proxy_pid
 from pqc_mav_bench.schema.run import categories
+from pqc_mav_common.free_ports import free_port, own_run_folder
+from pqc_mav_common.siblings import MARK
+from pqc_mav_common.testing import Running, until
+from pqc_mav_common.two_ends import drone_config, gcs_config, write
 
 COMMAND = [
     "/usr/bin/python3",
@@ -71,6 +79,40 @@ def test_a_proxy_is_told_by_program_namespace_and_domain():
 def test_nobody_is_found_where_nobody_runs(monkeypatch):
     monkeypatch.setenv("ROS_DOMAIN_ID", "9999")
     assert proxy_pid("/drone") == 0
+
+
+@pytest.fixture
+def session(tmp_path, monkeypatch):
+    """Both ends as a pqcmav-tunneld and an engine of this process; their session."""
+    program = shutil.which("pqcmav-tunneld")
+    if program is None:
+        pytest.skip("pqcmav-tunneld is not on the path: run 'make setup' first")
+    with own_run_folder() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        pqc_mav_tunnel.init_keys(str(tmp_path), ["d1"])
+        gcs = pqc_mav_tunnel.Engine(gcs_config(str(tmp_path), {"d1": free_port()}, data_port=free_port()))
+        gcs.start()
+        drone = write(tmp_path / "drone.yaml", drone_config(str(tmp_path), "d1", gcs.ports()["data"]))
+        air = Running([program, str(drone)], {MARK: "mine"})
+        try:
+            until(lambda: gcs.status()[0]["state"] == "UP", "a session")
+            yield air, gcs.status()[0]["session_id"]
+        finally:
+            air.kill()
+            gcs.stop()
+
+
+def test_the_engine_that_carries_the_session_is_measured(session, monkeypatch):
+    air, known = session
+    monkeypatch.setattr(processes, "proxy_pid", lambda _: os.getpid())
+    assert engine_process("/gcs", "gcs", known) == EngineProcess(os.getpid(), "inside")
+    assert engine_process("/drone", "drone", known) == EngineProcess(air.process.pid, "attach")
+    monkeypatch.setattr(processes, "_mark", lambda _: "mine")
+    assert engine_process("/drone", "drone", known) == EngineProcess(air.process.pid, "daemon")
+    assert engine_process("/drone", "drone", "0" * 16) == EngineProcess(os.getpid(), "inside"), "another's session"
+    monkeypatch.setattr(processes, "proxy_pid", lambda _: 0)
+    assert engine_process("/drone", "drone", "") == EngineProcess()
 
 
 def test_one_machine_has_one_clock():
