@@ -165,7 +165,9 @@ class SideRecorder:
     def _end_window(self) -> None:
         with self._lock:
             if self._window is not None and self._window[1] == 0.0:
-                self._system_figures = {**self._system.end(), "governor_pinned": self._pinned}
+                arrangement = self._engine.arrangement or None
+                own = {"governor_pinned": self._pinned, "tunnel_arrangement": arrangement}
+                self._system_figures = {**self._system.end(), **own}
                 self._link = self.watch.link()  # the engine looks back 5 s: later it would judge the silence
                 self._window = (self._window[0], time.monotonic())
 

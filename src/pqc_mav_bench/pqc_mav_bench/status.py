@@ -50,6 +50,7 @@ _SYSTEM = {
     "load_cpu_percent": "no detector or emulated load runs on this side",
     "load_rss_mib": "no detector or emulated load runs on this side",
     "foreign_cpu_percent": "what the campaign's own processes took is not known",
+    "tunnel_arrangement": "the proxy's process was not found on this machine",
     "tunnel_cpu_percent": "the proxy's process was not found on this machine",
     "tunnel_rss_mib": "the proxy's process was not found on this machine",
 }

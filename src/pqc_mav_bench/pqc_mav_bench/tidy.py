@@ -25,6 +25,7 @@ import pandas as pd
 from pandas.io.parquet import get_engine
 
 from pqc_mav_bench.schema.field import MetricField
+from pqc_mav_bench.schema.history import BEFORE, lacked
 from pqc_mav_bench.schema.run import RunMetrics, all_fields
 from pqc_mav_common import packed
 from pqc_mav_common.atomic_file import atomic_write
@@ -149,9 +150,21 @@ def read(path: Path) -> pd.DataFrame:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
     if same:
         left_out = pd.DataFrame(dict(same), index=table.index)
-        table = pd.concat([table, left_out], axis=1)[[*HEAD, *(f.path for f in flat_fields())]]
+        table = _of_today(pd.concat([table, left_out], axis=1))[columns()]
+    else:
+        table = _of_today(table)
     numeric = [field.path for field in flat_fields() if field.numeric and field.path in table.columns]
     return table.astype(dict.fromkeys(numeric, "float64"))
+
+
+def _of_today(table: pd.DataFrame) -> pd.DataFrame:
+    """With the columns, empty, that the tables of schema versions before do not have."""
+    wanted = [field for field in flat_fields() if field.path in lacked(BEFORE[0]) and field.path not in table.columns]
+    if not wanted:
+        return table
+    there = {*table.columns, *(field.path for field in wanted)}
+    table = table.reindex(columns=[name for name in columns() if name in there])
+    return table.assign(**{field.path: "" for field in wanted if not field.numeric})
 
 
 def _same_in_every_run(folder: Path) -> Mapping[str, Any]:

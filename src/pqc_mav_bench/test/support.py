@@ -303,14 +303,14 @@ def measured(
     return session.measure(Item(scenario, suite, 1), 0, 1, lambda _phase: None)
 
 
-def recorded_before(document: dict) -> dict:
-    """A document of today as the schema version before would have written and signed it."""
-    out = json.loads(json.dumps(document)) | {"schema_version": history.BEFORE}
-    for path in history.ADDED:
+def recorded_before(document: dict, version: str = history.WITHOUT_NAME) -> dict:
+    """A document of today as a schema version before would have written and signed it."""
+    out = json.loads(json.dumps(document)) | {"schema_version": version}
+    for path in history.lacked(version):
         category, _, name = path.partition(".")
         out[category].pop(name, None)
         out["metric_status"].pop(path, None)
-    if out[history.CATEGORY]["scenario_load"] == "detector":
+    if version == history.WITHOUT_NAME and out[history.CATEGORY]["scenario_load"] == "detector":
         out[history.CATEGORY][history.NAME] = 0.0
     out["integrity"]["sha256"] = run_sha256(out)
     return out

@@ -88,6 +88,7 @@ def test_a_campaign_killed_in_a_run_resumes_completes_and_verifies(tmp_path):
         assert metrics.rekey.blackout_packets == 0
         assert metrics.latency_jitter.rtt_count > 5
         assert metrics.system_drone.tunnel_cpu_percent is not None
+        assert metrics.system_drone.tunnel_arrangement == metrics.system_gcs.tunnel_arrangement == "inside"
         assert metrics.run_context.host == "test"
     shown = run("show", "c", "--root", str(tmp_path))
     for suite in ("ML-512-AG-MD-44", "ML-1024-CP-MD-87"):

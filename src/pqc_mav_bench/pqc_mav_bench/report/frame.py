@@ -63,6 +63,7 @@ def environment(c: ReportInput) -> list[tuple[str, str]]:
             facts.append((name, drone if same else f"drone {drone or MISSING}; ground {ground or MISSING}"))
     for name, column in (
         ("Link between the ends", "run_context.link"),
+        ("The drone's engine", "system_drone.tunnel_arrangement"),
         ("Frequency governor", "system_drone.governor"),
         ("Power figures from", "power_energy.power_source"),
         ("Workload", "workload.workload"),

@@ -14,10 +14,10 @@ _HEAD = """\
 
 <!-- Made from src/pqc_mav_bench/pqc_mav_bench/schema: change metrics.csv there, then run `make docs`. -->
 
-Schema version {version}; runs of version 7.0 are read, too. A run is one `metrics.json`. **[metrics.csv](metrics.csv)**
-has its {count} fields, each with unit, side, meaning, and when a zero is normal; `pqcmav bench schema` prints the same
-as JSON Schema. Flattened as `category.field` they are the columns of a campaign's `tidy.csv` and `tidy.parquet`, one
-row per run (structures are in the JSON only).
+Schema version {version}; runs of versions 7.0 and 8.0 are read, too. A run is one `metrics.json`.
+**[metrics.csv](metrics.csv)** has its {count} fields, each with unit, side, meaning, and when a zero is normal; `pqcmav
+bench schema` prints the same as JSON Schema. Flattened as `category.field` they are the columns of a campaign's
+`tidy.csv` and `tidy.parquet`, one row per run (structures are in the JSON only).
 
 * A value that is null, a zero that is normal, and a value that is modelled, emulated or anomalous each have an entry in
   `metric_status` that says why: {statuses}.

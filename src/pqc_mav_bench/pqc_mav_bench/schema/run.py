@@ -175,7 +175,8 @@ def parse_run(data: Any, where: str = "") -> RunMetrics:
     data = as_today(data)
     if data.get("schema_version") != SCHEMA_VERSION:
         raise SchemaError(
-            f"{at}this file is of schema version {version!r}; this release reads {BEFORE!r} and {SCHEMA_VERSION!r}. "
+            f"{at}this file is of schema version {version!r}; this release reads "
+            f"{', '.join(map(repr, BEFORE))} and {SCHEMA_VERSION!r}. "
             "Read it with the PQC-MAV release that wrote it."
         )
     try:
