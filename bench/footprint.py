@@ -6,13 +6,15 @@
 and a simulated vehicle on loopback. The vehicle's messages pass a plain UDP forwarder on their way to the proxy, so the
 yardstick carries the same datagrams in the same windows. Writes bench/results/footprint.json.gz and footprint.md, one
 row of the page per label; ``--output DIR`` writes elsewhere. ``--proxies py cpp`` measures with each proxy in turn and
-adds its name to the label; the one in C++ needs a workspace built with rclcpp. With ``--up mavlink=mavros`` the
+adds its name to the label; the one in C++ needs a workspace built with rclcpp. ``--tunnels inside daemon attach`` does
+the same with each place of the engine. With ``--up mavlink=mavros`` the
 messages pass mavros on their way. ``--launch`` starts it all with ``ros2 launch``, which alone knows ``composed``.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import signal
@@ -33,17 +35,24 @@ import footprint_parts
 import rig
 
 from pqc_mav_bench.json_text import as_lines
+from pqc_mav_bringup.daemon import arranged
+from pqc_mav_bringup.description import resolve
+from pqc_mav_bringup.executables import command, is_daemon
+from pqc_mav_bringup.systems import DRONE as DRONE_SYSTEM
 from pqc_mav_common import packed, two_ends
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.child import Program
 from pqc_mav_common.free_ports import free_ports, held_domain
+from pqc_mav_common.local_socket import ATTACH, DAEMON, TUNNELS
 from pqc_mav_common.process_figures import cpu_seconds, held_among_kib, memory_kib, pss_kib, threads_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RATE = 320
 SETTLE_S = 20.0  # discovery, the first handshake and the first decisions are over by then
 DRONE = "bench"
-PROGRAMS = ("/pqc_", "/mavros_node", "/component_container")  # what tells the processes of the drone from each other
+TUNNELD = "pqcmav-tunneld"
+# What tells the processes of the drone from each other.
+PROGRAMS = ("/pqc_", f"/{TUNNELD}", "/mavros_node", "/component_container")
 
 
 @dataclass
@@ -66,6 +75,7 @@ def drone_side(folder: Path, options: Mapping[str, str], launch: bool = False) -
     pqc_mav_tunnel.init_keys(str(folder), [DRONE], ["mldsa65"])
     gcs = two_ends.gcs_config(folder, {DRONE: _port(ground)}, data_port=_port(data))
     drone = two_ends.drone_config(folder, DRONE, _port(data), local_data_port=_port(local), plain_bind=plain)
+    gcs["control_socket"], drone["control_socket"] = "off", str(folder / "drone.sock")  # no other engine is asked
     two_ends.write(folder / "gcs.yaml", gcs)
     two_ends.write(folder / "drone.yaml", {"/**": {"pqc_proxy": {"ros__parameters": drone}}})
     given = {"config": str(folder / "drone.yaml"), "tap": tap, **mavros, **options}
@@ -75,14 +85,19 @@ def drone_side(folder: Path, options: Mapping[str, str], launch: bool = False) -
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
         try:
             # The daemon of the ground has no Python, whose pages the drone's processes would seem to share.
-            programs.append(Program("gcs", [rig.tool("pqcmav-tunneld"), str(folder / "gcs.yaml")]))
+            programs.append(Program("gcs", [rig.tool(TUNNELD), str(folder / "gcs.yaml")]))
             programs.append(rig.started([rig.tool("plain_forwarder"), *forwarder], "ready"))
-            up = rig.started(_command(given, launch), "-> UP", 60, env=environment, start_new_session=True)
+            attached, ready = {}, "-> UP"
+            if given.get("tunnel") == ATTACH:
+                programs.append(rig.started(_daemon(given), "-> UP"))
+                attached, ready = {TUNNELD: programs[-1].pid}, "Asks pqcmav-tunneld"
+            up = rig.started(_command(given, launch), ready, 60, env=environment, start_new_session=True)
             programs.append(up)
             simulated = ["--connect", front, "--bind", vehicle, "--rate", str(RATE), "--profile", "hover"]
             programs.append(Program("vehicle", ["pqcmav-sim-vehicle", *simulated]))
             time.sleep(SETTLE_S)
-            yield Side({"ros2 launch" if launch else "supervisor": up.pid, **_children(up.pid)}, programs[1].pid)
+            started = {"ros2 launch" if launch else "supervisor": up.pid, **attached, **_children(up.pid)}
+            yield Side(started, programs[1].pid)
         finally:
             rig.stop(programs)
 
@@ -91,6 +106,12 @@ def _command(given: Mapping[str, str], launch: bool) -> list[str]:
     if launch:
         return ["ros2", "launch", "pqc_mav_bringup", "drone.launch.py", *(f"{k}:={v}" for k, v in given.items())]
     return ["pqcmav", "up", "drone", *(text for k, v in given.items() for text in (f"--{k.replace('_', '-')}", v))]
+
+
+def _daemon(given: Mapping[str, str]) -> list[str]:
+    """The command line of the tunnel that `pqcmav up drone` would start, for one that runs already."""
+    processes = arranged(resolve(DRONE_SYSTEM, {**given, "tunnel": DAEMON}))
+    return command(next(each for each in processes if is_daemon(each)))
 
 
 def _port(address: str) -> int:
@@ -188,12 +209,14 @@ def main() -> int:
     parser.add_argument("--note", default="", help="a sentence for the page, such as how mavros was built")
     parser.add_argument("--launch", action="store_true", help="start it with 'ros2 launch', not with 'pqcmav up'")
     parser.add_argument("--proxies", nargs="+", choices=("py", "cpp"), default=[], help="measure once with each")
+    parser.add_argument("--tunnels", nargs="+", choices=TUNNELS, default=[], help="measure once with each")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
     options = parser.parse_args()
     given = dict(text.split("=", 1) for text in options.up)
-    for kind in options.proxies or [None]:
-        chosen = {**given, "proxy": kind} if kind else given
-        label = f"{options.label}, proxy={kind}" if kind else options.label
+    for kind, tunnel in itertools.product(options.proxies or [None], options.tunnels or [None]):
+        wanted = {name: value for name, value in (("proxy", kind), ("tunnel", tunnel)) if value}
+        chosen = {**given, **wanted}
+        label = ", ".join((options.label, *(f"{name}={value}" for name, value in wanted.items())))
         result = measure(options.windows, options.seconds, chosen, options.launch)
         record(label, {**result, "note": options.note}, options.output)
     print((options.output / "footprint.md").read_text())
