@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/host_config.hpp"
+#include "pqc_mav_tunnel/open_sockets.hpp"
 
 namespace pqcmav {
 namespace {
@@ -149,8 +151,9 @@ class Host::Impl final : public Steered {
       const std::lock_guard one_at_a_time(change_mutex_);
       if (std::exchange(stopped_, true)) return;
       close_tunnel();
-      // An end that was asked for starts anew as it is told; a tunnel that somebody closed stays closed.
-      if (wanted_) wanted_file_.forget();
+      // An end that was asked for starts anew as it is told; but a service's tunnel that somebody closed stays closed.
+      const auto* system = std::getenv(kSystemVariable);  // of a launch
+      if (wanted_ || (system && *system)) wanted_file_.forget();
       socket_.reset();
     }
     server_.reset();  // waits for commands that wait for the mutex
