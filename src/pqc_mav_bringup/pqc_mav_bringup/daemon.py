@@ -6,23 +6,62 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pqc_mav_bringup.configuration import check, given
 from pqc_mav_bringup.description import BringupError, Process
-from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
-from pqc_mav_bringup.proxy import TUNNEL
-from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, ControlError, doors_of
+from pqc_mav_bringup.executables import TUNNELD, command, find_executable, is_daemon
+from pqc_mav_bringup.proxy import AUTO, TUNNEL
+from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, Control, ControlError, Place, doors_of
 
 DOOR = "control_socket"
 LOOK_S = 20.0  # longest look at a configuration
 
 
 def arranged(processes: Iterable[Process]) -> list[Process]:
-    """The same, with one door for each daemon and its node. Raises BringupError where there can be none."""
-    return [_with_door(each) if is_daemon(each) or _asks_one(each) else each for each in processes]
+    """The same, with one door for each daemon and its node. Raises BringupError where there can be none.
+
+    A daemon that nobody asked for is left out then, and stderr says why: its node has the engine inside.
+    """
+    made = list(processes)
+    for at, node in enumerate(made):
+        if node.parameters.get(TUNNEL.name) in (DAEMON, AUTO):
+            of = next(there for there, each in enumerate(made) if is_daemon(each) and each.namespace == node.namespace)
+            made[at], made[of] = _pair(node, made[of])
+    return [each for each in made if not is_daemon(each) or DOOR in each.parameters]
+
+
+def _pair(node: Process, daemon: Process) -> tuple[Process, Process]:
+    """Both with a door, or as they were but for the node's engine, which is inside it."""
+    check(node)
+    config = given(node)
+    asked_for = node.parameters[TUNNEL.name] == DAEMON
+    try:
+        place = str(door(config, os.environ))
+        if not asked_for:
+            find_executable(daemon.package, daemon.executable)
+            _refuse_served(Path(place))
+    except BringupError as error:
+        if asked_for:
+            raise
+        print(f"{node.label}: its tunnel is inside it: {error}", file=sys.stderr)
+        return replace(node, parameters={k: v for k, v in node.parameters.items() if k != TUNNEL.name}), daemon
+    return (
+        replace(node, parameters={**node.parameters, TUNNEL.name: DAEMON, DOOR: place}),
+        replace(daemon, parameters={**daemon.parameters, DOOR: place}),
+    )
+
+
+def _refuse_served(place: Path) -> None:
+    try:
+        Control(Place(place)).close()
+    except (OSError, ControlError):
+        return
+    raise BringupError(f"Another engine serves {place}.")
 
 
 def check_daemon(process: Process) -> None:
@@ -43,18 +82,8 @@ def check_daemon(process: Process) -> None:
         raise BringupError(said[-1].removeprefix(f"{TUNNELD}: "))
 
 
-def _asks_one(process: Process) -> bool:
-    return process.parameters.get(TUNNEL.name) == DAEMON
-
-
-def _with_door(process: Process) -> Process:
-    return replace(process, parameters={**process.parameters, DOOR: str(door(process, os.environ))})
-
-
-def door(process: Process, environment: Mapping[str, str]) -> Path:
-    """Where the daemon of this process opens its door, in a folder that no other user can change."""
-    check(process)
-    config = given(process)
+def door(config: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+    """Where the daemon of a configuration opens its door, in a folder that no other user can change."""
     try:
         places = doors_of(config, environment)
     except ControlError as error:
@@ -66,8 +95,8 @@ def door(process: Process, environment: Mapping[str, str]) -> Path:
             return place
     where = " or ".join(str(place.parent) for place in places)
     raise BringupError(
-        f"tunnel:={DAEMON} needs a folder for its door, and this user cannot write to {where}: "
-        f"set {FOLDER_VARIABLE} to one of your own."
+        f"A daemon needs a folder for its door, and this user cannot write to {where}: set {FOLDER_VARIABLE} to one of "
+        "your own."
     )
 
 

@@ -13,6 +13,7 @@ from pqc_mav_bringup.share import prefixes
 from pqc_mav_common import ros_log
 
 TUNNELD = "pqcmav-tunneld"
+_ENGINE_LEVELS = {"warn": "warning", "fatal": "error"}  # what an engine calls those of ROS
 
 
 def of_package(package: str, executable: str) -> str | None:
@@ -78,6 +79,8 @@ def _daemon_line(process: Process) -> list[str]:
             line += [] if value else ["--paused"]
         elif name != "use_sim_time":
             line += ["--set", f"{name}={yaml_scalar(value)}"]
+    if process.log_level not in ("", "info"):
+        line += ["--set", f"log_level={_ENGINE_LEVELS.get(process.log_level, process.log_level)}"]
     return [*line, *process.parameter_files]
 
 

@@ -21,13 +21,24 @@ HINT = "proxy:=cpp needs the workspace built with rclcpp (a ROS 2 installation);
 
 
 LOOK_S = 20.0  # longest wait for its version
+AUTO = "auto"
+
+
+def place(values: Mapping[str, str]) -> str:
+    """A proxy in C++ and what a container holds have their engine inside; for others it is seen at the start whether a
+    daemon can be (daemon.py)."""
+    inside = values[ARGUMENT.name] == CPP or values.get("composed", "false") != "false"
+    return INSIDE if inside else AUTO
+
+
 TUNNEL = Argument(
     "tunnel",
     "Where the engine runs: inside = in the proxy; daemon = in a pqcmav-tunneld beside it, whose link outlives the "
     "proxy; attach = in a pqcmav-tunneld that runs already, as from the Debian package, with a configuration of its "
-    "own.",
-    INSIDE,
-    TUNNELS,
+    "own; auto = daemon with the proxy in Python, if there is a place for its control socket, else inside.",
+    AUTO,
+    (AUTO, *TUNNELS),
+    automatic=place,
 )
 
 
@@ -36,7 +47,7 @@ def best(values: Mapping[str, str]) -> str:
 
     Says on stderr why it is not taken where it is installed.
     """
-    if values.get(TUNNEL.name, INSIDE) != INSIDE:
+    if values.get(TUNNEL.name, INSIDE) not in (INSIDE, AUTO):
         return PY
     program = of_package(PACKAGES[CPP], NODE)
     if program is None:
@@ -93,15 +104,9 @@ def processes(
         environment=environment or {},
         respawn=Respawn(most_deaths=None),
     )
+    tunneld = replace(common, name="tunneld", package="pqc_mav_tunnel", executable=TUNNELD, settings=settings)
     return (
         replace(common, package=PACKAGES[PY], when={ARGUMENT.name: PY}),
         replace(common, package=PACKAGES[CPP], when={ARGUMENT.name: CPP}, hint=HINT, check=_check_cpp),
-        replace(
-            common,
-            name="tunneld",
-            package="pqc_mav_tunnel",
-            executable=TUNNELD,
-            settings=settings,
-            when={TUNNEL.name: DAEMON},
-        ),
+        *(replace(tunneld, when={TUNNEL.name: tunnel}) for tunnel in (DAEMON, AUTO)),
     )

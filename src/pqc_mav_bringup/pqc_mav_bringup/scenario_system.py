@@ -17,7 +17,7 @@ DRONE = "drone"
 
 
 def _adapted(process: ProcessDescription) -> ProcessDescription:
-    if process.name == NODE and process.namespace == DRONE:
+    if process.node == NODE and process.namespace == DRONE:  # its tunnel, too
         changes = {
             "data_port": Setting("{air_data_port}", int),
             "plain_tap": Setting("127.0.0.1:{tap_port}"),

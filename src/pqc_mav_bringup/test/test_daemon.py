@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -7,10 +9,10 @@ from programs import install
 
 from pqc_mav_bringup.configuration import engine_of
 from pqc_mav_bringup.daemon import arranged, check_daemon
-from pqc_mav_bringup.description import BringupError, Process, resolve
+from pqc_mav_bringup.description import BringupError, Process, SystemDescription, complete, resolve
 from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
-from pqc_mav_bringup.systems import DEMO, DRONE, GCS
-from pqc_mav_common.local_socket import ATTACH, DAEMON
+from pqc_mav_bringup.systems import DEMO, DRONE, GCS, PORTS
+from pqc_mav_common.local_socket import ATTACH, DAEMON, TUNNELS
 
 ALONE = {"sensing": "false", "policy": "false", "detect": "false"}
 
@@ -48,6 +50,14 @@ def test_a_daemon_has_what_its_node_has_and_both_one_door(folder: Path, tmp_path
     assert 'peer="10.0.0.1"' in line and not any(word.startswith(("tunnel=", "use_sim_time=")) for word in line)
     assert folder.stat().st_mode & 0o077 == 0
     assert (node.respawn, node.nice) == (daemon.respawn, daemon.nice)
+    levels = {level: command(pair(config=file, log_level=level)[1]) for level in ("debug", "info", "warn", "fatal")}
+    said = {level: [word for word in line if word.startswith("log_level=")] for level, line in levels.items()}
+    assert said == {
+        "debug": ["log_level=debug"],
+        "info": [],
+        "warn": ["log_level=warning"],
+        "fatal": ["log_level=error"],
+    }
 
 
 @pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
@@ -97,6 +107,42 @@ def test_its_program_judges_its_configuration_before_anything_starts(folder: Pat
     check_daemon(daemon)
 
 
-def test_the_one_in_cpp_has_its_engine_inside() -> None:
+def started(system: SystemDescription = GCS, **given: str) -> dict[str, str]:
+    """The proxies of a system that is started, and where their engines are."""
+    made = arranged(resolve(system, given))
+    assert sum(map(is_daemon, made)) == sum(each.parameters.get("tunnel") == DAEMON for each in made)
+    nodes = [each for each in made if each.node == "pqc_proxy" and not is_daemon(each)]
+    return {each.label: str(each.parameters.get("tunnel", "inside")) for each in nodes}
+
+
+def test_without_a_word_there_is_a_daemon_where_there_can_be_one(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def said() -> str:
+        return capfd.readouterr().err
+
+    proxy = "gcs/pqc_proxy"
+    assert started() == {proxy: DAEMON} and started(DRONE, **ALONE) == {"drone/pqc_proxy": DAEMON} and not said()
+    for tunnel in TUNNELS:
+        assert started(tunnel=tunnel) == {proxy: tunnel}
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(folder / "gcs.sock"))
+        assert started() == {proxy: DAEMON}, "a socket of the dead"
+        other.listen()
+        ports = dict.fromkeys(PORTS, "1")
+        assert started(DEMO, **ports) == {proxy: "inside", "drone/pqc_proxy": DAEMON}
+        assert said() == f"{proxy}: its tunnel is inside it: Another engine serves {folder / 'gcs.sock'}.\n"
+        assert started(tunnel=DAEMON) == {proxy: DAEMON}, "who asks for it hears what that one says"
+    assert started(config=config(tmp_path, control_socket="off")) == {proxy: "inside"} and "'off'" in said()
+    (tmp_path / "lib" / "pqc_mav_tunnel" / TUNNELD).unlink()
+    assert (started() == {proxy: "inside"} and "is not installed here" in said()) or shutil.which(TUNNELD)
+    (folder / "gcs.sock").unlink()
+    folder.chmod(0o777)
+    assert started() == {proxy: "inside"} and "is open to other users" in said()
+
+
+def test_the_one_in_cpp_has_its_engine_inside(folder: Path) -> None:
+    assert resolve(GCS, {"proxy": "cpp"})[0].parameters.get("tunnel") is None
+    assert complete(DRONE, {"composed": "true"})["tunnel"] == "inside"
     with pytest.raises(BringupError, match="tunnel:=daemon needs proxy:=py"):
         resolve(GCS, {"tunnel": DAEMON, "proxy": "cpp"})

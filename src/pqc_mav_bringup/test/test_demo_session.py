@@ -54,7 +54,7 @@ def test_an_unknown_suite_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
 
 def test_the_values_fill_the_demo() -> None:
     with DemoSession({}) as session:
-        assert len(resolve(DEMO, session.values)) == 4
+        assert len(resolve(DEMO, session.values)) == 6
 
 
 def test_the_keys_of_a_killed_demo_are_removed_by_the_next_and_those_of_a_running_one_stay(

@@ -31,7 +31,7 @@ def test_a_file_that_cannot_be_run_is_not_an_executable(prefix: Path) -> None:
 
 
 def test_node_command_line(prefix: Path) -> None:
-    alone = {"sensing": "false", "policy": "false", "detect": "false"}
+    alone = {"sensing": "false", "policy": "false", "detect": "false", "tunnel": "inside"}
     (process,) = resolve(DRONE, {"config": "/c.yaml", "drone_id": "1", "suite": 'a"b', **alone})
     line = command(process)
     assert line[1:8] == ["--ros-args", "-r", "__node:=pqc_proxy", "-r", "__ns:=/drone", "--params-file", "/c.yaml"]

@@ -15,6 +15,7 @@ from launch import LaunchContext
 from pqc_mav_bringup import composed
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, resolve
+from pqc_mav_bringup.executables import is_daemon
 from pqc_mav_bringup.launch_actions import ContainerKeeper, argument_values, launch_description, process_actions
 from pqc_mav_bringup.systems import DEMO, SYSTEMS
 
@@ -35,7 +36,9 @@ def test_a_process_per_description_and_respawn_where_it_says_so() -> None:
         processes = resolve(DEMO, session.values)
         actions = process_actions(processes)
     started = [action for action in actions if isinstance(action, ExecuteProcess)]
-    assert [isinstance(action, Node) for action in started] == [bool(process.node) for process in processes]
+    assert [isinstance(action, Node) for action in started] == [
+        bool(process.node) and not is_daemon(process) for process in processes
+    ]
     watched = [action for action in actions if isinstance(action, RegisterEventHandler)]
     assert len(watched) == sum(1 for process in processes if process.respawn)
 

@@ -34,7 +34,7 @@ def generate_test_description() -> LaunchDescription:
 
 class TestRunning(unittest.TestCase):
     def test_both_ends_come_up(self, proc_output) -> None:
-        proc_output.assertWaitFor("gcs: handshakes and packets on UDP port", timeout=60)
+        proc_output.assertWaitFor("gcs, encrypted UDP port", timeout=60)
         proc_output.assertWaitFor("HANDSHAKING -> UP", timeout=60)
 
     def test_the_ground_client_sees_the_vehicle(self, proc_output) -> None:

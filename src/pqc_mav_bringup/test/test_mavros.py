@@ -35,7 +35,7 @@ def test_a_vehicle_of_another_id_in_another_namespace(system: SystemDescription)
 
 def test_sensing_reads_the_mavros_that_is_started() -> None:
     def sensing(**given: str) -> dict[str, object]:
-        return dict(resolve(DRONE, given)[1].parameters)
+        return dict(resolve(DRONE, {**given, "tunnel": "inside"})[1].parameters)
 
     assert sensing(mavlink="mavros", mavros_namespace="d7/fcu")["mavros_namespace"] == "/d7/fcu"
     assert sensing(mavlink="mavros")["mavros_namespace"] == "/mavros"

@@ -7,7 +7,7 @@ import pytest
 from programs import install
 
 from pqc_mav_bringup.description import resolve
-from pqc_mav_bringup.executables import command
+from pqc_mav_bringup.executables import command, is_daemon
 from pqc_mav_bringup.proxy import CPP, NODE, PACKAGES, PY
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS
 
@@ -20,7 +20,7 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def packages(system, given: dict[str, str]) -> set[str]:
-    return {process.package for process in resolve(system, given) if process.node == "pqc_proxy"}
+    return {each.package for each in resolve(system, given) if each.node == "pqc_proxy" and not is_daemon(each)}
 
 
 @pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
@@ -78,7 +78,7 @@ def test_one_in_cpp_without_its_libraries_as_the_linker_has_it(prefix: Path, cap
 
 def test_both_get_the_same_command_line(prefix: Path) -> None:
     install(prefix, PACKAGES[CPP], NODE)
-    given = {"config": "/c.yaml", "drone_id": "d1", "sensing": "false", "policy": "false"}
+    given = {"config": "/c.yaml", "drone_id": "d1", "sensing": "false", "policy": "false", "tunnel": "inside"}
     lines = {kind: command(resolve(DRONE, {**given, "proxy": kind})[0]) for kind in PACKAGES}
     assert {kind: line[0] for kind, line in lines.items()} == {
         kind: str(prefix / "lib" / package / NODE) for kind, package in PACKAGES.items()

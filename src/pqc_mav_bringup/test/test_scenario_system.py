@@ -35,7 +35,8 @@ def test_it_is_the_demo_with_senses_and_policy() -> None:
     assert drone["plain_tap"] == sensing["tap"] == "127.0.0.1:22000" and sensing["thermal_root"] == "/t"
     assert drone["data_port"] == 22001, "the link may lie in between"
     assert by_label["gcs/pqc_proxy"].parameters["data_port"] == int(PORTS["data_port"])
-    assert set(drone) <= set(known_keys("drone"))
+    assert set(drone) - {"tunnel"} <= set(known_keys("drone"))
+    assert {**by_label["drone/tunneld"].parameters, "tunnel": "auto"} == drone, "its tunnel has what it has"
     assert by_label["vehicle"].arguments[-4:] == ("--battery", "90", "--param", "COM_LOW_BAT_ACT=3")
 
 

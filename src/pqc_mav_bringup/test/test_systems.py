@@ -6,7 +6,9 @@ import pqc_mav_tunnel
 import pytest
 import yaml
 
-from pqc_mav_bringup.description import BringupError, complete, resolve
+from pqc_mav_bringup import description
+from pqc_mav_bringup.description import BringupError, Process, SystemDescription, complete
+from pqc_mav_bringup.executables import is_daemon
 from pqc_mav_bringup.mavros import check
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.onboard import WITH_DETECTOR
@@ -24,6 +26,11 @@ PORTS = {
 SOURCES = tuple(f"**/*.{ending}" for ending in ("md", "py", "yaml", "xml", "service"))
 
 
+def resolve(system: SystemDescription, given: dict[str, str]) -> list[Process]:
+    """What runs, without the daemons, of which test_daemon.py tells."""
+    return [process for process in description.resolve(system, given) if not is_daemon(process)]
+
+
 def known_keys(role: str, drones: tuple[str, ...] = ()) -> dict[str, str]:
     keys = {entry["key"]: entry["type"] for entry in pqc_mav_tunnel.config_schema(role)}
     for drone in drones:
@@ -36,7 +43,7 @@ TYPES = {"bool": bool, "int": int, "float": float, "string": str, "string_list":
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_settings_of_the_proxies_are_keys_of_the_engine_in_its_types(system) -> None:
-    given = {name: value or "1" for name, value in complete(system, {}).items()}
+    given = {name: value or "1" for name, value in complete(system, {"tunnel": "inside"}).items()}
     proxies = [process for process in resolve(system, given) if process.node == "pqc_proxy"]
     assert proxies
     for process in proxies:

@@ -109,6 +109,11 @@ def test_a_paused_tunnel_is_paused_until_somebody_resumes_it(ends: Ends, folder:
         gcs.wait_for("The tunnel stays closed: The tunnel is paused")
         assert pqcmav("resume").stdout == "active\n"
         assert ask(door, "hello")["state"] == "active"
+        assert pqcmav("pause").stdout == "inactive\n"
+        assert gcs.end(signal.SIGINT) == 0
+    assert list(folder.iterdir()) == []
+    with running(up(ends, "gcs")):
+        until(lambda: ask(door, "hello").get("state") == "active", "what is started anew is open")
 
 
 def test_a_stale_door_is_replaced_and_a_living_one_ends_the_start(ends: Ends, folder: Path) -> None:

@@ -23,7 +23,7 @@ from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from rclpy.qos import qos_profile_sensor_data
 from test_up import Ends
 
-from pqc_mav_common.free_ports import free_ports
+from pqc_mav_common.free_ports import free_ports, own_run_folder
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 
@@ -35,6 +35,15 @@ SYSTEM = 7
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Of a machine on which mavros is installed with its data."""
     return mavros_here.environment(tmp_path_factory.mktemp("prefix"))
+
+
+@pytest.fixture(autouse=True)
+def doors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For each test its own: a tunnel that was paused when all was killed stays so."""
+    with own_run_folder() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
 
 
 class Listener(Onlooker):

@@ -70,7 +70,7 @@ def wait_until_gone(processes: list[psutil.Process]) -> None:
 def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal.Signals, together: str) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
     drone = Running("up", "drone", "--config", str(ends.write("drone")), "--together", together)
-    nodes = ("pqc_onboard",) if together == "true" else ("pqc_sensing", "pqc_policy", "pqc_detect")
+    nodes = ("tunneld", "pqc_onboard") if together == "true" else ("tunneld", "pqc_sensing", "pqc_policy", "pqc_detect")
     try:
         drone.wait_for("-> UP")
         gcs.wait_for("-> UP")
@@ -87,7 +87,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
             ground.sendto(b"down here", sender)
             assert autopilot.recvfrom(2048)[0] == b"down here"
         started = descendants(gcs) + descendants(drone)
-        assert len(started) >= 3 + len(nodes), "two proxies, a detector on the ground, and what the drone runs"
+        assert len(started) >= 4 + len(nodes), "two proxies, tunnel and detector on the ground, and what the drone runs"
         assert drone.end(number) == 0
         gcs.wait_for("UP -> DOWN")
         assert gcs.end(number) == 0
@@ -101,7 +101,7 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
 
 def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
-    drone = Running("up", "drone", "--config", str(ends.write("drone")), *ALONE)
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--tunnel", "inside", *ALONE)
     try:
         drone.wait_for("-> UP")
         (proxy,) = descendants(drone)
@@ -137,7 +137,7 @@ def test_a_tunnel_goes_on_when_nothing_reads_its_output_any_more(ends: Ends) -> 
 def test_nothing_survives_a_killed_supervisor(ends: Ends) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
     try:
-        gcs.wait_for("handshakes and packets on UDP port")
+        gcs.wait_for("gcs, encrypted UDP port")
         started = descendants(gcs)
         assert started
         os.kill(gcs.process.pid, signal.SIGKILL)
@@ -209,7 +209,9 @@ def test_a_port_in_use(ends: Ends) -> None:
     path = ends.write("gcs")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
         holder.bind(("127.0.0.1", ends.data))
-        assert str(ends.data) in fails(1, "gcs", "--config", str(path))
+        assert str(ends.data) in fails(1, "gcs", "--config", str(path), "--tunnel", "inside")
+        ended = pqcmav("up", "gcs", "--config", str(path), *ALONE[-2:])
+        assert ended.returncode == 1 and f":{ends.data} is in use" in ended.stderr.splitlines()[-1], ended.stderr
 
 
 @pytest.mark.parametrize("bind", ["", "127.0.0.1"])
@@ -266,10 +268,10 @@ def test_the_demo_system() -> None:
     pytest.importorskip("pqc_mav_sim.vehicle", reason="pqc_mav_sim is not installed")
     demo = Running("up", "demo", "--rate", "50")
     try:
-        demo.wait_for("gcs: handshakes and packets on UDP port")
+        demo.wait_for("gcs, encrypted UDP port")
         demo.wait_for("lost 0 dup 0")
         started = descendants(demo)
-        assert len(started) == 4
+        assert len(started) == 6 and sum(each.name() == "pqcmav-tunneld" for each in started) == 2
         assert demo.end(signal.SIGINT) == 0
         wait_until_gone(started)
     finally:

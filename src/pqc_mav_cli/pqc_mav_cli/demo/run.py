@@ -27,6 +27,7 @@ from pqc_mav_cli.demo.result import DemoResult, FlightResult, Reading
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher
 from pqc_mav_cli.status_view import state_of
+from pqc_mav_common.local_socket import INSIDE
 
 DRONE_PROXY, GCS_PROXY = f"drone/{NODE}", f"gcs/{NODE}"
 UP_LIMIT_S = 60.0  # a handshake may take 45 s
@@ -35,6 +36,8 @@ DRAIN_LIMIT_S = 10.0
 COUNTERS_LIMIT_S = 10.0
 READINGS = 2  # of the counters, after the flight: in one of them a packet may be half counted
 TICK_S = 0.25
+# The client flies, and a proxy that has started has its tunnel: they are started one after the other.
+OWN = {"profile": "client", "tunnel": INSIDE}
 KEPT_LINES = 200
 HIGHEST_M, LOWEST_M = 8.0, 2.5
 CLIMB_M_S, SINK_M_S, FLARE_M_S, FLARE_M = 1.5, 1.5, 0.7, 5.0  # the simulated vehicle's, as FlightConfig has them
@@ -107,7 +110,7 @@ class DemoRun:
         on_tick: Callable[[DemoState], None],
     ) -> None:
         plan = FlightPlan.for_duration(duration_s)
-        given = {**values, "profile": "client"}
+        given = {**values, **OWN}
         self._processes: dict[str, Process] = {process.label: process for process in resolve(DEMO, given)}
         self._commands = {label: command(process) for label, process in self._processes.items()}
         self._commands[VEHICLE] += ["--json"]

@@ -16,7 +16,7 @@ from pqc_mav_bringup.description import resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.systems import DEMO, DETECT, GROUND, POLICY, SENSING, VEHICLE
-from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, UP_LIMIT_S, DemoRun, DemoState
+from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, OWN, UP_LIMIT_S, DemoRun, DemoState
 from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenarios import IDLE_W, Event, Scenario, Schedule
@@ -49,7 +49,7 @@ class ScenarioRun(DemoRun):
         known = {argument.name for argument in DEMO.arguments}
         of_demo = {name: value for name, value in values.items() if name in known}
         super().__init__(of_demo, scenario.duration_s, watcher, environment, on_tick)
-        processes = resolve(SCENARIO, {**values, "profile": "client"})
+        processes = resolve(SCENARIO, {**values, **OWN})
         self._commands = {process.label: command(process) for process in processes}
         self._commands[VEHICLE] += ["--json"]
         self._commands[GROUND] = [
