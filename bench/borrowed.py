@@ -5,8 +5,6 @@ The sockets are borrowed (pidfd_getfd(2), which takes the right to trace the pro
 looks needs no help of the process and costs it nothing.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import socket

@@ -11,8 +11,6 @@ the program. Writes bench/results/data_threads.md; ``--output DIR`` writes elsew
 Two processes, each with half of the drones, share nothing but the machine: what they reach is what two threads could.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

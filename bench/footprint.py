@@ -11,8 +11,6 @@ the same with each place of the engine. With ``--up mavlink=mavros`` the
 messages pass mavros on their way. ``--launch`` starts it all with ``ros2 launch``, which alone knows ``composed``.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of the drone side's footprint: totals of the newest measurements, and the processes of the last."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the memory of a process is made of, in a few groups of mappings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine's figures, each as a ratio within one run; plain dictionaries with the units in their keys."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

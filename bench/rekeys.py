@@ -7,8 +7,6 @@ each way, and writes bench/results/rekeys.md and rekeys.json.gz. A gap is the ti
 overlap a rekey (from its request to half a second after its end) are compared with the others of the same run.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import itertools

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """engine.json.gz as a page for people: what was measured, against what, and whether the goal was met."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -5,8 +5,6 @@ Every pair carries datagrams from ``Pair.entry`` (where an autopilot would send)
 would listen).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -6,8 +6,6 @@ OLD and NEW are folders with a pqcmav-tunneld. Both carry the same load in turns
 meets both. Prints the ratio new / old with its 95 % interval, for each end.
 """
 
-from __future__ import annotations
-
 import argparse
 import socket
 import statistics

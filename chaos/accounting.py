@@ -6,8 +6,6 @@ delivery, and the socket of the application there. What goes in and comes out of
 difference must be what a counter names. `unexplained` is the rest, and is 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ but says in which tenths of a second anything was done, by this machine's monoto
 comes from an inherited packet socket (`ears`), what it puts on the wire goes through its own interface or sockets.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

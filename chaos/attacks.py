@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a stranger puts on the wire: pure functions from captured bytes and a seeded generator to frames."""
 
-from __future__ import annotations
-
 import random
 import socket
 import struct

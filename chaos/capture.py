@@ -5,8 +5,6 @@ The vehicle sends in the clear, so that the file has what anybody can count: pac
 sends over the same narrow link. No detector was made or trained with these tools.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import gzip

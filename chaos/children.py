@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Child processes of the laboratory: they end with their parent whatever happens to it, and may live in a namespace."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

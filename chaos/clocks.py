@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wall clocks that can be stepped for one process alone: builds the preload library and writes its offset."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess

@@ -5,8 +5,6 @@ Times are seconds after the traffic began. `Expect` says what a row is judged by
 doubled, nothing spoiled, every datagram accounted for) is in verdicts.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -4,8 +4,6 @@
 Each part is one `chaos/run record` with a seed of its own. Parts that are there already are not recorded again.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

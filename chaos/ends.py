@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One end of the tunnel as the laboratory runs it: a process in a namespace that can be killed and come back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

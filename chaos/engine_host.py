@@ -6,8 +6,6 @@ Commands: start (configs, watch), connect (config, limit_s), ports, status, stat
 drones the threads that do are a cost of their own.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -6,8 +6,6 @@ with ArduPilot's timer: it trips once no heartbeat has come for 5 s. One end is 
 supervisor alone brings it back. The arithmetic is in docs/failsafes.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

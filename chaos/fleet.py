@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run fleet`: many drones on one gcs, all rekeying at random: no cross-talk, no loss, and what each costs."""
 
-from __future__ import annotations
-
 import argparse
 import heapq
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run handshakes`: how fast a drone connects, and rekeys, over links that lose packets (needs root)."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Sequence

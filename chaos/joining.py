@@ -5,8 +5,6 @@ The thief overhears and replays everything; has a line that was used, or whose t
 but the secret, or all of it but plays the ground; or floods the port. docs/joining.md says what is claimed.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import random

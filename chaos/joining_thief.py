@@ -5,8 +5,6 @@ It knows the secret of the line, so it verifies and reads the handshake. What it
 tries zeros, what an encapsulation and an exchange of its own give, and nothing at all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from base64 import b64encode

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run lab`: the fault laboratory (also `make chaos`)."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path

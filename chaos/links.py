@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The radio links over which handshakes and rekeys are timed, as data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@
 The headers are real, the payloads are a number; nobody here checks a checksum.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 import select

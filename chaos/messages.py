@@ -5,8 +5,6 @@ Layout: drone u16, way u8 (0 down to the ground, 1 up to the drone), check u8, n
 then filling that follows from the number, so that a message that was cut, mixed up or misdelivered shows.
 """
 
-from __future__ import annotations
-
 import random
 import struct
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run overload`: what becomes of commands and streams when a thin link is offered too much (needs root)."""
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ On loopback, with a relay for the network: the drone's datagrams take 20 ms from
 overtaker's copies of them come at once from another.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import random

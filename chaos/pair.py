@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gcs and a drone with a session, and an application at each: in the laboratory's network, or on loopback."""
 
-from __future__ import annotations
-
 import multiprocessing
 import socket
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real-time priorities for what is measured, so that other work on the machine does not take its time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

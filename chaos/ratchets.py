@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run ratchets`: how long fresh keys take over 64 kbit/s, by a ratchet and by a full rekey (needs root)."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

@@ -4,8 +4,6 @@
 A label says what was really done in that tenth of a second, not what the file is about.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from pathlib import Path

@@ -7,8 +7,6 @@ The attempt fails. The next one does as well, for as long as he is there. He mus
 that runs and its rekey, whose attempts are inside of it, stay, and once he goes the drone comes back with its suite.
 """
 
-from __future__ import annotations
-
 import secrets
 import socket
 import time

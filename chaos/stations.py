@@ -6,8 +6,6 @@ both stations speaks all the time: what arrives at the autopilot says which one 
 command of the old one came through afterwards.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -6,8 +6,6 @@ What an overtaker on the path, a forged source and a thief of the drone's PSK ga
 impostor.py and spoiling.py, on the same page.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Sequence

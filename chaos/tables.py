@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The laboratory's table, as text for a terminal and as Markdown. Pure."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counting what arrived: distinct, doubled, overtaken, misdelivered, and the silences between. No socket, no clock."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run thinlink`: what a thin link carries with long headers, compact ones, and bundles (needs root)."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import select

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parent's side of the traffic process: opens the application sockets where they belong and reads the results."""
 
-from __future__ import annotations
-
 import array
 import socket
 from collections.abc import Callable, Sequence

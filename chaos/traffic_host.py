@@ -5,8 +5,6 @@ An endpoint is an application at one end of one drone's tunnel: it sends the str
 stream of the other way. Commands: start (endpoints, sizes, log), snapshot, stop (quiet_s, limit_s).
 """
 
-from __future__ import annotations
-
 import array
 import contextlib
 import ctypes

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run transfers`: parameters and a mission through a thin link under full telemetry (needs root)."""
 
-from __future__ import annotations
-
 import argparse
 import socket
 import time

@@ -4,8 +4,6 @@
 ``tools/run chaos/run tutorial docs/tutorials/NAME.md`` prints each step as it goes. Needs root.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tempfile

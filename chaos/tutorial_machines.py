@@ -6,8 +6,6 @@ machine's programs two stand-ins: `sudo` runs what follows, for the test is root
 home, for no SSH server runs. All else is the real program.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -20,8 +20,6 @@ Shown lines are compared without regard to the width of columns; `…` stands fo
 with its unit) for any other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a condition's run showed, and whether that is what was expected. Pure."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `record` lets happen, as data: attacks with their intensities, attacks no training has seen, disturbances."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

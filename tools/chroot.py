@@ -4,8 +4,6 @@
 Needs root, and mounts that nobody else sees (two_ends.with_own_mounts). Nothing of this machine changes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page docs/configuration.md, made from the engine's configuration schema (see docs.py)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -13,8 +13,6 @@ The exit code is 1 if memcheck reports anything of the engine's own code, or if 
 operations that leak on purpose. Times alone fail nothing: on a shared machine they are no proof.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -4,8 +4,6 @@
 Needs root. Nothing of this machine's network changes.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

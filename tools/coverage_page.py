@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/results/coverage.md out of the counters of a coverage build: `coverage_page.py BUILD [TESTS]` (coverage.sh)."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

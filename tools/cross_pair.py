@@ -9,8 +9,6 @@ datagram is answered before the next is sent, and every one has to arrive, befor
 code is 0 when they did and both ended cleanly.
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import struct

@@ -9,8 +9,6 @@ No init is running there, so both ends are started as the unit says, by its user
 service manager.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

@@ -12,8 +12,6 @@ of each part in build/distros.md and, with --record, in bench/results/distros.md
 ccache (CMAKE_CXX_COMPILER_LAUNCHER and CCACHE_DIR), so do they, each release with a cache of its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

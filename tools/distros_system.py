@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bare system with a user and a clone, in which 'make distros' runs commands."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

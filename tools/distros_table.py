@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What 'make distros' found in each system, kept in a file for each, and the page made of these files."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

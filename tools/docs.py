@@ -9,8 +9,6 @@ Pages and commented configuration files are made from tables in the code. They a
 without building anything; this program keeps them in step.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence

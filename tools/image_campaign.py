@@ -4,8 +4,6 @@
 Each has a network, processes, files and a host name of its own; they meet at a cable and nowhere else.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends in containers, asked from the host by a member of their sockets' group: what it takes, and the goals for it."""
 
-from __future__ import annotations
-
 import os
 import re
 import statistics

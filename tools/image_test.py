@@ -11,8 +11,6 @@ STORE are podman's options that say where the images are. Needs root. Both ends 
 joined by a cable; nothing of this machine's network changes.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

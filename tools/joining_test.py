@@ -4,8 +4,6 @@
 Each is a chroot with a network of its own, and a cable is between them. What is typed here is what that page shows.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -8,8 +8,6 @@ Those are its sources and its wheels for CPython 3.11 to 3.14 on Linux with glib
 such a machine never needs are left out, and so are those that another LIST already pins or whose names begin so.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ serial line. In it run the tests that qemu's user emulation has no system calls 
 ends and systemd's watchdog.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -7,8 +7,6 @@
 `make deb` packs them. Nothing of them is written by hand that the programs say themselves.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

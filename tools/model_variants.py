@@ -8,8 +8,6 @@ A dozen copies kept by hand would drift apart. A line of a template that ends in
 when its variant has every flag that is named and none that is negated; a line `//+ file` stands for that file.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

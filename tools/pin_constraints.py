@@ -7,8 +7,6 @@ Run it with the Python of a freshly made `.venv` after changing a list in `requi
     tools/run python tools/pin_constraints.py
 """
 
-from __future__ import annotations
-
 from importlib.metadata import distributions
 from pathlib import Path
 

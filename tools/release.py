@@ -8,8 +8,6 @@
 KEY is as gpg --local-user takes it. verify_release.py checks the result; see docs/checking.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import io

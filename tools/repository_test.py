@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An apt repository by `deb_repository.sh` on a web server of this test, and what apt says of those that lie."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shutil

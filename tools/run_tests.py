@@ -12,8 +12,6 @@ passes then, the summary names it as unsteady. More than a handful of failures i
 The exit code is 0 only when every runner succeeded and at least one test passed.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util

@@ -9,8 +9,6 @@ The same commit and the same build give the same bytes. Libraries of the system 
 version that is installed where the program runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -9,8 +9,6 @@ Source files are Python, C++, shell, CMake and interface files, and scripts with
 files need no licence.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess

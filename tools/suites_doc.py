@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page docs/suites.md, made from the engine's suite registry (see docs.py)."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable
 from typing import Any

@@ -4,8 +4,6 @@
 Programs emulated by qemu take their time, hence the long limits.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

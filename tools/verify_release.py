@@ -9,8 +9,6 @@ key that lies beside it. Checked: the signature of SHA256SUMS, then every file b
 then that the provenance speaks of the same files.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-signed certificates for the systems that use TLS or DTLS."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from peers import programs

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of a run about connections: how they begin, on bad links too, how they come back, and how keys change."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """DTLS: two socat that carry datagrams between a UDP socket and a DTLS 1.2 connection, each checking the other."""
 
-from __future__ import annotations
-
 from peers import certificates, programs
 from peers.ends import PORT, PROXY_ENTRY, PROXY_EXIT, PROXY_SENDER, Ends, System
 from peers.room import ADDRESS, GROUND, SIDES

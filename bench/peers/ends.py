@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every system under test is to the measurements: two ends that can be started, killed, and sent through."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time

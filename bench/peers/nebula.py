@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nebula: two hosts of one certificate authority. The drone knows the ground's address; there is no lighthouse."""
 
-from __future__ import annotations
-
 import json
 
 from peers import programs

@@ -4,8 +4,6 @@
 It pings every second and starts anew after 5 s of silence: its own manual's 10 and 60 s would measure the setting.
 """
 
-from __future__ import annotations
-
 from peers import certificates, programs
 from peers.ends import PORT, TUN_ADDRESS, System, TunEnds
 from peers.room import ADDRESS, DRONE, GROUND, SIDES

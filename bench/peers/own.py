@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PQC-MAV itself: two pqcmav-tunneld with the default suite, with UDP GSO/GRO (the default) and without."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """peers.json.gz as a page: tables with intervals, reasons for what is missing, and where PQC-MAV stands."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any

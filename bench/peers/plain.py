@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The yardsticks: no tunnel at all, and two plain forwarders."""
 
-from __future__ import annotations
-
 import subprocess
 
 import rig

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbered datagrams from the drone's application to the ground's, from before there is a tunnel on."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

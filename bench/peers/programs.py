@@ -4,8 +4,6 @@
 tools/run bench/peers/get          # fetches and builds what is missing; Go, cargo, cmake and libclang must be there
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

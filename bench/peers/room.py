@@ -7,8 +7,6 @@ The namespaces have no names and live as long as this process, and the processes
 over, however it ends. Neighbours are fixed, so that no address resolution is measured.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -5,8 +5,6 @@ boringtun starts without a peer; each rosenpass adds it with the first key it ag
 says. So nothing is sent before the key is post-quantum.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

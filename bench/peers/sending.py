@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of a run that send through systems that are connected: lossless rate, delays, CPU and memory."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An end from outside that is not lost: Python drops what a signal raises inside a hook of fork or a finaliser."""
 
-from __future__ import annotations
-
 import signal
 from types import FrameType
 

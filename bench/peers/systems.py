@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All systems that are compared, in the order of the page."""
 
-from __future__ import annotations
-
 from peers import dtls, nebula, openvpn, own, plain, rosenpass, wireguard
 
 SYSTEMS = [

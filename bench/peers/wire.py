@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes over the link: the time, direction and size of every datagram, and which of them are the handshake."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

@@ -4,8 +4,6 @@
 The drone knows the ground's address and keeps the way open every 25 s; the ground learns where the drone is.
 """
 
-from __future__ import annotations
-
 import base64
 import socket
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run autopilots`: real autopilots flown with the tunnel and without (needs root; `make autopilots`)."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A vehicle in the laboratory's network and a ground station, with the tunnel in between or without."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes in the air: a flown mission with rekeys, kills of both ends, a battery that gets low."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import struct

@@ -4,8 +4,6 @@
 It answers to where datagrams come from, as QGroundControl does, and says a heartbeat once a second while it waits.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from collections import Counter, deque

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How each autopilot is armed, taken off, sent on a mission: ArduPilot and PX4 number their modes differently."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenes of the autopilot laboratory: each is data, and a function that flies it once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The autopilots that the laboratory flies: where their programs are, and how each is started in a namespace."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

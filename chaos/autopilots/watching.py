@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes in which sensing, detectors or the signatures of MAVLink watch a real autopilot."""
 
-from __future__ import annotations
-
 import os
 import time
 

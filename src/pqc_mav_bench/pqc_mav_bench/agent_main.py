@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqc_bench_agent` process: start, signals, orderly end, exit code."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Sequence

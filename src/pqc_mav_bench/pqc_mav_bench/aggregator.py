@@ -8,8 +8,6 @@ The merge only adds: a value that is there is never replaced by another, so the 
 the same handshake stay side by side for an audit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import median
 from typing import Any

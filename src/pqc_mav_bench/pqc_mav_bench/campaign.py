@@ -5,8 +5,6 @@ Ends when nothing is pending, when it is stopped, or when going on makes no sens
 in each case everything measured is on disk and `resume` continues.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks a controller for a campaign and waits for its end: the action's client."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

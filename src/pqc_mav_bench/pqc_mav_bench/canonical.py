@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Canonical JSON and the SHA-256 over it: the same content gives the same bytes on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

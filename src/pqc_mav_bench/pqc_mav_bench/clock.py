@@ -5,8 +5,6 @@ t1 and t4 are the controller's monotonic clock when it sent the request and got 
 it got the request and sent the answer (RFC 5905 section 8): offset = ((t2 - t1) + (t3 - t4)) / 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller on the drone's side, master of a campaign: the action `~/run_campaign`, progress as feedback."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

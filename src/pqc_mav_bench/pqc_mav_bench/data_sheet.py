@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data sheet of an archived campaign: what a stranger has to know before using the data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a campaign needs of the two ends; the ROS implementations are in controller_ends.py, tests bring their own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can go wrong in a campaign; every text is one sentence for a person."""
 
-from __future__ import annotations
-
 
 class BenchError(Exception):
     """A refusal or failure of the benchmark."""

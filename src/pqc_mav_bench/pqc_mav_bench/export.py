@@ -5,8 +5,6 @@ Each row of the table names the file it comes from and that file's hash. `verify
 of the runs; where they are left out, it judges the tables and the manifest on their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ times in ms, the ground's with the prefix `gcs_`. Where one end reports more han
 other's is missing.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON files that a person can read and compare line by line, and that hold no digits nobody measured."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -5,8 +5,6 @@ What is kept is the very bytes of `runs/<scenario>/<suite>/metrics.json`, as `me
 manifest and of the table are those of the uncompressed files, so they hold for both forms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links by name, as `--link` takes them, and the suites that `pqcmav bench links` measures over each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -7,8 +7,6 @@ One thread, like both published detectors. The work is spread over ten slices a 
 Ends with its standard input.
 """
 
-from __future__ import annotations
-
 import select
 import sys
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign's manifest: what was asked for, when, on what, and the figures of the whole."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone

@@ -5,8 +5,6 @@ A figure of a message keeps its name. What the ground measured has the prefix `g
 measured has the prefix `engine_`, because the round trips of the traffic are another measurement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import median
 from typing import Any

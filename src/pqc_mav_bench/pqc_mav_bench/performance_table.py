@@ -4,8 +4,6 @@
 The file's format has its home in `pqc_mav_policy.strategies.expert.performance`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From what a user asks for to a campaign that can run: a new one, or one that was interrupted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps a policy from changing suites while a campaign measures them, and lets it go on afterwards."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What both node processes have in common: they bring ROS up and down around a spinning node."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any

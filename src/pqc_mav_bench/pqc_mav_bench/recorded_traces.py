@@ -6,8 +6,6 @@ for numbers and flags, `text` for the rest. All topics of a recording share one 
 decisions are synchronised by it.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold between the values of one run: sums, ratios and intervals that follow from others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A service client for threads beside the executor."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sanity checks of one run: named findings, each one sentence. Pure, so that `verify` repeats them on stored files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

@@ -8,8 +8,6 @@ a share of one core is kept busy in every second, and memory held: what the two 
 272 / 607 / 761 MiB).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_bench.errors import OptionsError

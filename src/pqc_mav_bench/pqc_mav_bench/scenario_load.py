@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts and ends what a scenario puts on: its detector, or a documented load in its place."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

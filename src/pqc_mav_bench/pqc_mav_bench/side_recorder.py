@@ -9,8 +9,6 @@ stop_traffic(n)    what the other end sent has arrived
 finish()           fresh counters are there: the side's measurement as one dict
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

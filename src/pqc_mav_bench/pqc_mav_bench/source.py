@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which sources measured: the commit of the workspace, where the workspace is a clone."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`metric_status`: for every value that is missing, normal at zero, modelled or emulated, why. Pure."""
 
-from __future__ import annotations
-
 from pqc_mav_bench.schema.field import MetricField, Side
 from pqc_mav_bench.schema.run import Finding, MetricStatus, RunMetrics, Severity, StatusKind, all_fields
 

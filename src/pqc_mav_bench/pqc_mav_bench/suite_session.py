@@ -5,8 +5,6 @@ The suite changes live: traffic already runs when the drone's proxy is asked for
 the figures. A run that fails comes back as a run too, with the phase and the reason in it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

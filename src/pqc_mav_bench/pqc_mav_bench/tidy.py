@@ -13,8 +13,6 @@ Units are in the field names, and docs/metrics.csv explains them. The table of a
 leaves out columns that are the same in every run; they are in its campaign.json, and `read` puts them back.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping

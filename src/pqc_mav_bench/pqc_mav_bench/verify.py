@@ -8,8 +8,6 @@ named finding with the file and the fields it concerns; no finding means that ev
 was measured and to agree with the others.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ The text is edited at the places where the YAML parser found things, and the res
 that would change anything else is refused. ROS parameter files and those of pqcmav-tunneld look alike here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the program `pqcmav` begins: what can be quick is, everything else is in `app`."""
 
-from __future__ import annotations
-
 import sys
 
 from pqc_mav_bringup.printer import settle

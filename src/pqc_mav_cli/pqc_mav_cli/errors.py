@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exit codes of `pqcmav` and the one kind of error its commands raise."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs what a signal may end early, in good order."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import Coroutine

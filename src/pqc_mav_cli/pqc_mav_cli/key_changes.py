@@ -5,8 +5,6 @@ New keys are made in a folder beside the old ones and then renamed over them, on
 interruption leaves half done, the same call does whole.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How key folders look on a terminal. Pure: what the engine lists goes in, tables come out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps stdout for our own output: what libraries in C and C++ print there, as Fast DDS does, goes to stderr."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os

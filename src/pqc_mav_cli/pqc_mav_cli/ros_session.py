@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A short-lived ROS node for a command, and what it has heard of the proxies."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `status` shows, from the control sockets of this machine: the same views as from ROS, at once and without it."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav status --once` and `--json`: everything as it is, and an exit code that says whether it is good."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of the tunnels a terminal has room for: the most that fits its width and height, and said what is left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

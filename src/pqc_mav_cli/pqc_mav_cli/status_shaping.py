@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What shaping did, class by class, for `pqcmav status`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tunnels look on a terminal and as JSON. Pure: messages and times in, tables out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav up --check`: everything that can be known of an end before it starts."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How suites and counts are written for people. Machine formats (--json) have the long ids and plain numbers."""
 
-from __future__ import annotations
-
 
 def short_code(suite: str) -> str:
     """As sentences call a suite; what this version does not know stays as it is."""

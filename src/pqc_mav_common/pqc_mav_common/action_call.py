@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A call of an action whose caller polls or waits for the result in one place."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

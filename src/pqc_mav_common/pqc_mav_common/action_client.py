@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client of an action that loses no answer when another thread than that of its executor asks."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that are whole or not there at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

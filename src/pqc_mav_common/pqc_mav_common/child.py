@@ -4,8 +4,6 @@
 It needs nothing but Python: programs of the system's own Python import it, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

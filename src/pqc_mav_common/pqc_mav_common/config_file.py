@@ -5,8 +5,6 @@ rcl reads the same files itself; it reports a fault with source lines of its own
 nothing, not at all. Checking here first costs a few milliseconds at start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -5,8 +5,6 @@ ROS_AUTOMATIC_DISCOVERY_RANGE limits whom a node looks for, not who may talk to 
 otherwise DDS binds its sockets to every interface, and whoever knows the ports can call every service.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ Ten classes a decade from 0.01 ms to 10 s, so a class is at most a quarter wide.
 control, real-time control and telemetry may take, are edges: the shares within them are exact.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 

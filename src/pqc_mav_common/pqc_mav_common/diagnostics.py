@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes to `/diagnostics`: level, sentence and figures of one subcomponent, and the messages made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum

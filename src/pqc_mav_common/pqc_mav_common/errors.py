@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the process of a node can fail with, and the exit code each failure ends in."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The executor of nodes whose callbacks run one at a time: driven by events where rclpy can."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a system listens beyond its machine, and what of that is meant: the tunnel, DDS, addresses allowed by name."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports and ROS domains that are not in use, so that a demo can run next to a real system and to other demos."""
 
-from __future__ import annotations
-
 import random
 import socket
 import tempfile

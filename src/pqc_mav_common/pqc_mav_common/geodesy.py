@@ -5,8 +5,6 @@ The frame is the tangent plane with the WGS84 radii of curvature at the origin. 
 its error is below one metre, which is all a small multirotor ever sees.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A helper process that obeys commands, a JSON object on a line each; both sides of it. It ends with its input."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

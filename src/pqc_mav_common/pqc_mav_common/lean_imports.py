@@ -5,8 +5,6 @@ To be called before the first import of a message. What is there already stays, 
 when it is used: a node cannot tell the difference, but by its memory.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import threading

@@ -6,8 +6,6 @@ says so; cleanup -> back to the start. A class says in four methods what that me
 and `tear_down`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any

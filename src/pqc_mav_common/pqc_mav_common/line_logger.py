@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node's logger whose every message is one line: some of a message may be chosen by whoever sent it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rclpy.impl import rcutils_logger

@@ -5,8 +5,6 @@ A port on loopback has no permissions as a file has. Both ends of a connection a
 the kernel's table of connections names the user who made each.
 """
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of which the large ones are kept compressed: those whose name ends in .gz. None unpacks to more than it may."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from pathlib import Path

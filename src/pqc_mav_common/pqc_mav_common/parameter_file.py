@@ -4,8 +4,6 @@
 All of it comes from the nodes' own tables, so that the files cannot fall behind them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from textwrap import wrap
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the kernel says about a running process: time, memory, threads, descriptors."""
 
-from __future__ import annotations
-
 import os
 import struct
 from collections import Counter, defaultdict

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """QoS profiles by name: publishers and subscribers mean the same by it."""
 
-from __future__ import annotations
-
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 

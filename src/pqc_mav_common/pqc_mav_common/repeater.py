@@ -5,8 +5,6 @@ A timer of the node would wake its executor several times for each call, which l
 before it calls anybody: that costs more than what is called.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

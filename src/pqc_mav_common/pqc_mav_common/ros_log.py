@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS starts no process that cannot write its log folder: where that is so, it is told to keep no log file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

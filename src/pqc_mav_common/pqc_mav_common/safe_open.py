@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files whose names somebody else chose, in an archive or a manifest: they are below their folder, or refused."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

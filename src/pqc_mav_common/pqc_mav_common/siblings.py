@@ -5,8 +5,6 @@
 by itself alone, or by what its control socket says; those of other users are not seen at all.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Collection, Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where processes listen, as the kernel tells: /proc/PID/net and the sockets among /proc/PID/fd."""
 
-from __future__ import annotations
-
 import ipaddress
 import sys
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures and helpers of the tests of every package. Only tests import this module: it needs pytest."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

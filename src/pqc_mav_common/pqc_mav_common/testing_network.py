@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two machines with a cable between them, and a mavros that is open to it. Only tests import this module."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

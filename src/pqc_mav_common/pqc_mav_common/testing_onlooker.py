@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node that sees others from outside, and a process that is started again from what it saw. Only tests import it."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import threading

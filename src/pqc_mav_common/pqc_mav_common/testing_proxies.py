@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of a drone and a gcs proxy that find each other, on ports nobody uses. Only tests import this module."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

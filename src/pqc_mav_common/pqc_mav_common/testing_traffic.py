@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbered datagrams both ways through a pair of proxies. Only tests import this module."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -4,8 +4,6 @@
 `keys` is the root of all keys, as `init_keys` makes it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from os import PathLike

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`POST /api/actions/NAME`: what steers aircraft. Token first, then the body, then whether it is possible."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an operator must not miss: an engine that says nothing, a tunnel that was lost, an attack, a low battery."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The web application: the page's files, the WebSocket, the actions; everything behind the guard."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path

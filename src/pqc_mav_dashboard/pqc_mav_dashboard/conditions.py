@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The condition table of the policy's newest decision: each condition with its figure and its limit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

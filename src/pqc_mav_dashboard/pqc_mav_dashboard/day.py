@@ -4,8 +4,6 @@
 Written in transactions, so a crash or a power cut loses the last minute and nothing else.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sqlite3

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the server refuses: a code for programs, a status, a sentence for people, and how often it happened."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

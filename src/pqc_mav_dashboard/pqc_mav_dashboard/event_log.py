@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The newest events, numbered, so that each viewer gets each of them once."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping
 from typing import Any

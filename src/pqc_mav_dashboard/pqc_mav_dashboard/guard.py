@@ -5,8 +5,6 @@ and, from browsers, this very page.
 Runs before everything else, for HTTP and WebSocket alike, and sets the headers that keep the page to itself.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points of the charts, the plan and the exports: of drones somebody looks at, for ten minutes, bounded."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 

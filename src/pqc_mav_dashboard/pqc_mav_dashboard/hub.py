@@ -4,8 +4,6 @@
 Where a history is kept on disk, the loop runs always.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@
 Fields keep the names of the control socket and the messages; a value that is not known is None, never 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

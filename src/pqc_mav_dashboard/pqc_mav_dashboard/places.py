@@ -5,8 +5,6 @@ Every user of this machine may connect to a port on loopback, also those who are
 served, seventy connections that say nothing would shut everybody out.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from uvicorn.protocols.http.h11_impl import H11Protocol

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording as if it were live: play, pause, seek, speed. What the page shows is what was known at that moment."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from bisect import bisect_right

@@ -6,8 +6,6 @@ newest is decoded and told: a stream of ten messages a second costs as little as
 sockets tell as well, are only listened to when asked for. Services have a node and an executor of their own.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

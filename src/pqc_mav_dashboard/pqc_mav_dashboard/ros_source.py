@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS topics, heard by a process beside the server (ros_helper.py), which runs only while somebody looks."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serves the application: on loopback, unless another address is allowed outright."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import logging

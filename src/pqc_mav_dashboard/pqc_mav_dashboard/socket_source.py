@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engines of this machine through their control sockets (docs/control-socket.md). Needs no ROS."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

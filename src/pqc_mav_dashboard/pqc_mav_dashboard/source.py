@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where pictures come from: one interface for control sockets, ROS topics and recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 

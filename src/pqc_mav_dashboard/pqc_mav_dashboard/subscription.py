@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the events of one engine without a thread: an engine at which nothing happens costs nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suites by name where no engine is asked: a recording, or proxies of other machines."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

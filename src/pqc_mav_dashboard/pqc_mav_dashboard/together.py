@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is live: control sockets first, ROS topics for what they do not have (senses, policy, other machines)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

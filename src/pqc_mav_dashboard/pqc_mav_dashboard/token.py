@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The token without which nothing is steered: made at start, printed once, compared in constant time, few tries."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes pictures of topics, live ones and recorded ones: which topic is about which drone, and what changed when."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much a drone needs someone, and why: what puts the worst first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pqc_mav_common.diagnostics import LOW_CHARGE

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What viewers get: a row of the fleet, and all of one drone. Pure: a picture in, JSON values out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

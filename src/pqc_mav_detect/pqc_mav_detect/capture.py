@@ -6,8 +6,6 @@ usual deviations, and adds up as in the rules. Packets that are not MAVLink add 
 flood hides within the deviation of a window, but not within the highest mean of 5 s.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a detector sees, one row per figure: unit, source, meaning. docs/detection.md has the same table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classes of attacks, and what the scheduler should do about each. docs/detection.md has the same table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the proxy into readings, and verdicts into ThreatReport: pure functions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows with labels in a file: one row per 0.1 s, end and run, as CSV (.csv, .csv.gz) or Parquet (.parquet)."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every detector is: it takes windows and says what it thinks of the newest. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

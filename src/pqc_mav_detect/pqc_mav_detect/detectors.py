@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The detectors by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pqc_mav_detect.detector import Detector, ModelError

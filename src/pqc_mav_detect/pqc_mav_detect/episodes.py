@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opinions into verdicts with hysteresis: up at once, down after a while without, one class at a time. Pure."""
 
-from __future__ import annotations
-
 from pqc_mav_detect.classes import CLASSES, Level
 from pqc_mav_detect.detector import Opinion, Verdict
 from pqc_mav_detect.evidence import said_once

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was seen in a channel, in words. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pqc_mav_detect.channels import CHANNELS

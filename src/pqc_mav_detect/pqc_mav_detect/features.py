@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The newest windows and their figures: each channel's value, and its mean and maximum over 0.5 s and 5 s. Pure."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from pqc_mav_detect.channels import CHANNELS

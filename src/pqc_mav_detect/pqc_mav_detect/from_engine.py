@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reading from an engine's own dictionaries: what the node has from messages, for programs without ROS. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

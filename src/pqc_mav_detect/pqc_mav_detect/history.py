@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The newest windows as rows of an array, and what the trees and the transformer are given of them. Pure."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

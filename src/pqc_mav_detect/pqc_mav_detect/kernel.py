@@ -5,8 +5,6 @@ The counters are those of the network namespace and only grow. Interfaces are su
 attacks from outside; what snmp and netstat count is not split by interface, so loopback has a sum of its own.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress

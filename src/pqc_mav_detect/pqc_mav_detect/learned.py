@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the learned detectors have in common: probabilities of the classes into an opinion with evidence. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

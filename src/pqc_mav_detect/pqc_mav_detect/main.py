@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqc_detect` process: start, signals, orderly end, exit code; the guard shares it where that is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@
 It works when counters come, ten times a second; the proxy sends them because this node listens.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the detector's node."""
 
-from __future__ import annotations
-
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_detect.detectors import NAMES, RULES
 

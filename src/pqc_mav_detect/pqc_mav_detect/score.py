@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges a file: a recorded flight, windows of the fault laboratory, or a capture made by others."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

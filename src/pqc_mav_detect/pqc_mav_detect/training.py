@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From recordings to models: the table of thresholds, the trees and the transformer."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ Says `ready` once it judges, or in one line why it cannot, and ends with its sta
 the node; the proxy's own counters reach only the node.
 """
 
-from __future__ import annotations
-
 import select
 import sys
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two readings of counters into what happened between them: one figure per channel. Pure; time is an argument."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt

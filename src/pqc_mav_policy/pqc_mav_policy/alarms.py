@@ -7,8 +7,6 @@ then still has room for all renewals by age: alarms neither add handshakes witho
 alarm leads to a lower level.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from pqc_mav_policy.decision import Decision

@@ -4,8 +4,6 @@
 The proxy is asked without waiting until it answers, and again now and then: keys can be added while everything runs.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

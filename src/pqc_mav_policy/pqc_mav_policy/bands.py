@@ -6,8 +6,6 @@ static phases, light suites in high-load manoeuvres). A band only takes away: it
 where nothing would be left, everything is allowed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

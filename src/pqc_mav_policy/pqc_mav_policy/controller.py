@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the node does once a second, without ROS: snapshot, decision, and which rekey to ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

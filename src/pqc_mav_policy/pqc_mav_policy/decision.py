@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a strategy decides."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `/diagnostics` says about the policy."""
 
-from __future__ import annotations
-
 from pqc_mav_common.diagnostics import Diagnostic, Level
 from pqc_mav_policy.controller import Controller, Tick
 

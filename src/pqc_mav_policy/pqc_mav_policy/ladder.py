@@ -5,8 +5,6 @@ A step down keeps the NIST level as long as it can: first to a lighter KEM famil
 ML-KEM), dropping a hash-based signature on the way, and only then to the level below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from pqc_mav_policy.suite_order import FAMILY_ORDER, OrderName, SuiteOrder, octave

@@ -4,8 +4,6 @@
 The rule is the published one ([endurance-paper] 6.1): above 3 %, sustained. It changes no decision.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy.parameters import PolicyParameters

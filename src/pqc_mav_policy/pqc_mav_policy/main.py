@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqc_policy` process: start, signals, orderly end, exit code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

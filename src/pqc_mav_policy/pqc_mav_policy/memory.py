@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a strategy remembers from one decision to the next, and how a snapshot changes it. Immutable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from pqc_mav_policy import senses

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy node: telemetry in, one decision a second out, and rekeys asked of the proxy without ever waiting."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterable

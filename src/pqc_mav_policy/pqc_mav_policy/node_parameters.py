@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the policy node beside those of the strategies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ Three clocks of 1 Hz make, publish and judge the report. Left alone, their phase
 nearly 2 s old when it is judged, and the policy would hold for stale telemetry on a perfect link.
 """
 
-from __future__ import annotations
-
 # While reports come in, the clock decides only when one is late.
 LATE = 1.25
 EARLY = 0.75

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How parameters are declared, checked and listed: one frozen class per group, its fields the one account of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints

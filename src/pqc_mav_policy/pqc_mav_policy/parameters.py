@@ -6,8 +6,6 @@ The ROS parameters and the commented config/policy.yaml are made from this table
 description says what it is for. The expert's own thresholds are in strategies/expert/parameters.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

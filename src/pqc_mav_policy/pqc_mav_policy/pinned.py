@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator's suite is kept, whatever the telemetry says: in mode manual, and as long as a rekey pinned it. Pure."""
 
-from __future__ import annotations
-
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade import rules

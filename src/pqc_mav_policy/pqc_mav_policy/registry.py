@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue made from the engine's registry, where suites are defined. Needs the engine, not ROS."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from pqc_mav_policy.suites import Catalogue, Suite

@@ -7,8 +7,6 @@ long, with a full one every eighth time, as the tunnel does by itself (docs/prot
 the keys could not be renewed at all. What an alarm asks for is never a ratchet.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pqc_mav_policy.decision import Action, Decision, Kind

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node's ROS parameters: declared from the tables, checked by them, refused with one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

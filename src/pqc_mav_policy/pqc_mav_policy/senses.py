@@ -5,8 +5,6 @@ A drone without a thermal zone (any virtual machine) or without a battery readin
 that may be in an emergency: to hold for want of one sense would switch the others off as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything a strategy is made from, and the strategies by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

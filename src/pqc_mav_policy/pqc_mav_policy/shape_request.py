@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks the proxy to shape, by its parameter `shape_kbit`, without ever waiting for the answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue

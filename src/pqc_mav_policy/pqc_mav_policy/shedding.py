@@ -11,8 +11,6 @@ tunnel. It sees the attack however the proxy shapes, so that needs no trial and 
 alarm, and pays with it for the owner's rate, for as long as it stands and the usual time of calm.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from pqc_mav_policy.parameters import PolicyParameters

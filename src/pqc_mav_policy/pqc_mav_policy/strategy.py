@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a strategy is: a pure function with a name and an immutable state."""
 
-from __future__ import annotations
-
 from typing import Protocol, TypeVar
 
 from pqc_mav_policy.decision import Decision

@@ -6,8 +6,6 @@ generation + encapsulation + decapsulation, and signing + verification, in ms. A
 The figures only order suites (see suite_order); they never replace a measurement of the machine at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 KEM_WORK_MS: Mapping[str, float] = {

@@ -9,8 +9,6 @@ The order used puts first what a handshake costs: the octave of its published co
 octave differ by less than any link notices; among them the level counts, then family, signature, AEAD, bytes and id.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from typing import Literal

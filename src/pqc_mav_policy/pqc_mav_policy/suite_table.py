@@ -5,8 +5,6 @@ Times: measured ones by suite, or the published computation of the primitives. [
 its tier and measured handshakes; its own level table (levels 1, 3, 5 in 503, 3178, 7613 ms by median) and ours differ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Power of the drone's computer at a load, from the published mean and peak."""
 
-from __future__ import annotations
-
 # [pqcmav-paper] Table X: mean power and load of the drone's computer while a suite of the ML-KEM family runs.
 MEAN_POWER_W = 3.990
 MEAN_CPU_PERCENT = 25.0

@@ -6,8 +6,6 @@ so that whatever ends the process costs only what came after the last flush; the
 finished file, with its index, gets the name `NAME.mcap`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Mapping

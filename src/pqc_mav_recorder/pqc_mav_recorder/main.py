@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqc_recorder` process: start, signals, an orderly end of the file, exit code."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

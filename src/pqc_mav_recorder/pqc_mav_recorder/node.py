@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flight recorder as a ROS node: parameters, `/diagnostics`, and the topics into the file."""
 
-from __future__ import annotations
-
 import platform
 import socket
 from collections.abc import Sequence

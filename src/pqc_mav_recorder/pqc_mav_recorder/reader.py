@@ -4,8 +4,6 @@
 Records are read from the front, without the index, so an unfinished file gives everything up to its last whole chunk.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Callable, Iterator

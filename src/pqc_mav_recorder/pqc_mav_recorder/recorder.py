@@ -5,8 +5,6 @@ The disk may stall for seconds (an SD card collecting its garbage); those who de
 does not fit into the queue meanwhile is dropped and counted, and reported at the end.
 """
 
-from __future__ import annotations
-
 import itertools
 import queue
 import shutil

@@ -6,8 +6,6 @@ once, a line of 80 equals signs, `MSG: package/Name` and its text. A recording c
 https://mcap.dev/spec/registry#ros2msg
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

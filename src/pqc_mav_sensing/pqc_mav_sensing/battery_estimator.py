@@ -5,8 +5,6 @@ A raw reading is judged field by field: the voltage decides whether the reading 
 remaining charge are unknown when they are out of range, without spoiling the rest.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

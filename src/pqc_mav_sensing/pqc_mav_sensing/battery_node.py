@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node `battery`: publishes `battery`, `vehicle` and `battery_state` out of MAVLink or mavros."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

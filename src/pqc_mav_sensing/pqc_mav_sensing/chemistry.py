@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Battery chemistries: the constants of the charge model, read from a documented YAML file and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise

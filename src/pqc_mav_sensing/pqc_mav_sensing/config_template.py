@@ -6,8 +6,6 @@
 All of it comes from the nodes' own tables: a test compares them.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

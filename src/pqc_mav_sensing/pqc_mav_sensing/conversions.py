@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the cores' views to ROS messages, field by field."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

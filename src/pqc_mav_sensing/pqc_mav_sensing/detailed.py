@@ -4,8 +4,6 @@
 PX4 sends the one every 2 s and the other every second: two sources that take turns would look like a pack that changes.
 """
 
-from __future__ import annotations
-
 from pqc_mav_sensing.rhythm import Rhythm
 
 LEAST_S, MOST_S = 2.0, 6.0

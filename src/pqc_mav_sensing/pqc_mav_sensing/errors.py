@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The errors of sensing."""
 
-from __future__ import annotations
-
 from pqc_mav_common.errors import ProcessError
 
 

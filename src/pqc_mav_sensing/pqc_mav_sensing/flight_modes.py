@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The name of the flight mode in a heartbeat, by PX4's and ArduPilot's numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pqc_mav_sensing.mavlink_messages import Heartbeat

@@ -6,8 +6,6 @@ one than the quantity can in that time; or there is no fresh good one to compare
 confirm it. So a single wrong value is never believed, neither amid good ones nor as the first after a silence.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass

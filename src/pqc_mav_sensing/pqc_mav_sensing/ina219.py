@@ -8,8 +8,6 @@ supply comes back with calibration 0 and then reads 0 A and 0 W indefinitely; ne
 has been read.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol

@@ -7,8 +7,6 @@ the motors start and to fall after they stop, by volts per minute. Where the cur
 seen, and nothing depends on it; then the assumed one stays (ridge regression around it).
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 

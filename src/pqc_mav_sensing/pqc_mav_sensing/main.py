@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sensing processes: all nodes in one (`pqc_sensing`), or one each (`pqc_battery`, `pqc_thermal`, ...)."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ privileges (Documentation/networking/filter.rst of the Linux kernel). It judges 
 all others pass, and so does everything where there are no such filters. The reader looks at every frame itself.
 """
 
-from __future__ import annotations
-
 import ctypes
 import socket
 import struct

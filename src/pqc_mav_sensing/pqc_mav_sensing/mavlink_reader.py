@@ -6,8 +6,6 @@ others are skipped undecoded, and only those that matter are checked and decoded
 broken one cannot swallow the next.
 """
 
-from __future__ import annotations
-
 import math
 
 from pqc_mav_sensing.battery_estimator import RawBattery

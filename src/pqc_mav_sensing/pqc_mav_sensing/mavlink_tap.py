@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The UDP socket at which a copy of the autopilot's MAVLink arrives."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable

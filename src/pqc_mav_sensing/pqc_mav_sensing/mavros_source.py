@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Battery and vehicle state from mavros' topics. mavros_msgs is imported here alone, and only when it is asked for."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

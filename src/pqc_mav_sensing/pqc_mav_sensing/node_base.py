@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the sensing nodes share: parameters, a sampling thread, time stamps of monotonic times, diagnostics."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterable, Sequence

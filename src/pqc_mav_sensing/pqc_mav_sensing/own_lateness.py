@@ -5,8 +5,6 @@ After such a stop a timer may ring before what has arrived meanwhile is read. By
 none of it need be: the readings wait in a queue of this very process.
 """
 
-from __future__ import annotations
-
 USUAL_S = 0.1  # timers are late by so much
 MOST_S = 5.0  # a longer stop is told as what it is: nothing is known
 

@@ -5,8 +5,6 @@ Each amount of charge drawn weighs as much as the pack's capacity at this curren
 drawn fast, or in the cold, empties the pack further than one drawn slowly and warm (see `chemistries.yaml`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

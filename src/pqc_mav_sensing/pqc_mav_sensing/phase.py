@@ -8,8 +8,6 @@ Not every autopilot says all of it: without a landed state, height and speeds ha
 it lands. What they cannot tell is UNKNOWN: a vehicle whose speed is not known does not hover.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node `power`: publishes power and energy of this computer, summaries of many samples, and records them on request."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from datetime import datetime, timezone

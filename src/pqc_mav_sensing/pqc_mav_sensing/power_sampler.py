@@ -4,8 +4,6 @@
 The caller's loop is: `tick(now)`, sleep until the time it returns; now and then `summary(now)` from any other thread.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where power figures can come from: an INA219, the kernel's hwmon, or a model of the processor's load."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw power samples to a CSV file, written while sampling goes on; the file gets its name only when it is complete."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections import deque

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many power samples to one summary, and energy by the trapezoidal rule. Pure; times are monotonic seconds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

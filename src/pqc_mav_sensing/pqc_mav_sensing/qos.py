@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The QoS profiles that only sensing has, by name."""
 
-from __future__ import annotations
-
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from pqc_mav_common.qos import sensor

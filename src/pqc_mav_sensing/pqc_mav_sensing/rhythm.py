@@ -5,8 +5,6 @@ It is the middle one of the last five gaps, so that neither one silence nor two 
 Autopilots differ: PX4 sends BATTERY_STATUS every 2 s, ArduPilot as often as it was asked for.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from statistics import median

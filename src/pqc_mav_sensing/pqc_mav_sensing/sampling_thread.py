@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thread for work that must not block an executor: reading sensors at their own pace."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

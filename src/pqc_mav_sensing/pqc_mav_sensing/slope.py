@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Slope of a signal over a sliding window by least squares. No clock of its own: the time of each value is given."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 

@@ -7,8 +7,6 @@ So each message that stays away or comes too seldom is asked for by SET_MESSAGE_
 or the autopilot has answered, three times at most.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads single values of sysfs, where every file may vanish, block no one and hold anything."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

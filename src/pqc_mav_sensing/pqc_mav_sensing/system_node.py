@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node `system`: publishes the load of this computer."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load of this computer through psutil: one look is one snapshot."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable

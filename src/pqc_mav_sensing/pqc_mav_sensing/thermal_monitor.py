@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From looks at the thermal tree to what `thermal` publishes: choice of the zone, validation, rate. Pure."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

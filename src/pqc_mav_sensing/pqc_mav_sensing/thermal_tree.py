@@ -5,8 +5,6 @@ Layout: Documentation/driver-api/thermal/sysfs-api.rst of the Linux kernel. Temp
 Celsius.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ Bits as documented at https://www.raspberrypi.com/documentation/computers/os.htm
 have happened since the board was started.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

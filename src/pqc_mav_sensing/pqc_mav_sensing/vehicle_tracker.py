@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The autopilot's state as heartbeats and position messages tell it, to what `vehicle` publishes. Pure."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

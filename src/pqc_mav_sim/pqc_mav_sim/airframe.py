@@ -7,8 +7,6 @@ so attitude and body rates, which are derived from it, stay continuous; roll, pi
 kinematic consequences of the flown trajectory and therefore agree with position and velocity.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

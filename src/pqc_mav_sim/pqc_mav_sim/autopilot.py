@@ -6,8 +6,6 @@ and puts answers into the outbox. The way of time: `tick` advances the plant, tu
 outbox; `due` says which telemetry messages are to be built now. A handler never raises, whatever the frame holds.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass

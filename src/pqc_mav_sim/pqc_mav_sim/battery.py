@@ -6,8 +6,6 @@ one relaxation pair (Thevenin model). The load is a power, so the current solves
 ampere-hours, watts, degrees Celsius. No clock: `step` is given the time step.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ device slows it down, as the kernel's step-wise governor would. No clock of its 
 that it is simulated: nothing here was measured.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """UDP endpoints as people write them: `127.0.0.1:14550`, `localhost:14550`, `[::1]:14550`."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any, NamedTuple
 

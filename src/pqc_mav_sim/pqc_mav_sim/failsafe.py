@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the vehicle does on its own when the battery runs down or the ground station falls silent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_sim.battery import BatteryLevel

@@ -4,8 +4,6 @@
 Commands return an `Outcome`; `step` flies one time step and leaves what the pilot should read in `events`.
 """
 
-from __future__ import annotations
-
 import math
 
 from pqc_mav_common.geodesy import LocalFrame

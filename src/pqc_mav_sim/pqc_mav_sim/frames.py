@@ -5,8 +5,6 @@ UDP carries whole frames per datagram, so each datagram is judged on its own: by
 next, as they would in a stream parser. Layout: https://mavlink.io/en/guide/serialization.html.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a ground station is there, judged by its heartbeats. No clock."""
 
-from __future__ import annotations
-
 
 class GcsMonitor:
     """Remembers the newest ground-station heartbeat. Times are seconds on any monotonic clock."""

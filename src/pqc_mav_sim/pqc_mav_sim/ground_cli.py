@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav-sim-ground`: the ground client from the command line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

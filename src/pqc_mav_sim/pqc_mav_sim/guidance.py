@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From where the vehicle should be to the velocity it should fly: pure functions, no state."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ parameters is. As seen of ArduCopter 4.7-dev and PX4 v1.15-dev in flight; the fi
 Flight, modes and the encoding of parameters stay this vehicle's own, which are PX4's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ a guided mode, and MAVProxy decodes PX4's modes and bytewise parameters. The cus
 the simulation.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 from pymavlink.dialects.v20 import common as mavlink

@@ -2,8 +2,6 @@
 """Latency figures in bounded memory: a histogram whose buckets grow by 2 %, so every percentile is within 1 %, and
 exact counts in coarser classes."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ one congruent modulo 256 that fits the sender's pace best, and is reported as an
 after a silence means that the sender paused, not that a multiple of 256 messages went missing.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types that mypy cannot take from pymavlink."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 # A decoded MAVLink message. Which attributes it has depends on its id, and pymavlink's base class declares none.

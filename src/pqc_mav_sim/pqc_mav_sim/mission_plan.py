@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mission items: what is accepted, and how a flying vehicle works through them. No MAVLink, no clock."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from enum import IntEnum

@@ -5,8 +5,6 @@ Microservice: https://mavlink.io/en/services/mission.html. Only the flight plan 
 exist and are empty, and an upload of them is answered with UNSUPPORTED.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

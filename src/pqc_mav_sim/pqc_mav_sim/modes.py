@@ -5,8 +5,6 @@ PX4 packs the main mode into bits 16-23 of HEARTBEAT.custom_mode and the sub mod
 (px4_custom_mode.h). Only modes this vehicle really flies are listed; everything else is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 

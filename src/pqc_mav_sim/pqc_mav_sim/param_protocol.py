@@ -5,8 +5,6 @@ Microservice: https://mavlink.io/en/services/parameter.html. The list is paced, 
 second request starts it over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pymavlink.dialects.v20 import common as mavlink

@@ -6,8 +6,6 @@ Names, types and ranges follow PX4's parameter reference for a quadrotor
 how the vehicle flies, the BAT1_* and MAV_* ones describe it; the others are there because ground stations read them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib.resources import files

@@ -6,8 +6,6 @@ PX4 sends integers bytewise: the four bytes of the int32 are put where the messa
 integer pass through a float, which could change a bit pattern that happens to be a NaN.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib

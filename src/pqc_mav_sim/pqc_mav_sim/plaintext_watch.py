@@ -7,8 +7,6 @@ the verdict `leaked` asks whether chance explains the hits. In the few megabytes
 (chance makes 1e-8 of them), and so are two version 1 frames (chance makes 0.002: the id is shorter).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flight, battery, temperatures and wind stepped together at a fixed rate. No sockets, no clock of its own."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -5,8 +5,6 @@ A profile is a list of steps; each is begun again every half second until it is 
 command from a client ends the script, so that a pilot always has the vehicle for himself.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

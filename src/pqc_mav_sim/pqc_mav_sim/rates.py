@@ -5,8 +5,6 @@ The k-th message of a stream is due at `start + phase + k * period`, computed fr
 the total rate is exact over any span and no wake-up delay accumulates. Phases are spread so that messages do not bunch.
 """
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass
 

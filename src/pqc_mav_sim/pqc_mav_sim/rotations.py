@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attitude arithmetic and the integer units MAVLink wants, shared by everything that builds messages."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of noisy sensors: inertial unit, barometer, GNSS, vibration. The noise is seeded, so runs repeat."""
 
-from __future__ import annotations
-
 import math
 import random
 

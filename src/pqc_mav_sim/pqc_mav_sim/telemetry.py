@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the telemetry messages from the state of the plant. One function per message, found by message id."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ C dT/dt = Q - hA(v) (T - T_air), with the heat transfer growing with airspeed an
 solution for constant heat, so it is stable for every time step. Watts, joules per kelvin, degrees Celsius.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ With a fixed peer only datagrams from that address are taken. Without one the fi
 and another takes its place when it has been silent for a while, so that a restarted client is found again.
 """
 
-from __future__ import annotations
-
 import errno
 import select
 import socket

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the ground client sends besides its heartbeat: pings and neutral sticks at a steady total rate. No own clock."""
 
-from __future__ import annotations
-
 PING_HZ = 20.0
 MAX_UPLINK_HZ = 5_000.0
 STALE_S = 0.25

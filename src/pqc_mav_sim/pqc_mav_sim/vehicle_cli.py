@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav-sim-vehicle`: run the simulated vehicle from the command line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a ground station knows about a vehicle, from the messages it received. No sockets, no clock."""
 
-from __future__ import annotations
-
 import struct
 from collections import deque
 from dataclasses import asdict, dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a campaign's tidy table (`category.field` columns) to the columns of the analysis, with their units."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.table import QUANTITIES, complete

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differences, ratios and shares: the arithmetic behind "x times", "more by" and "per cent of"."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One campaign against another: ratio per suite, and the deviations that nothing explains."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

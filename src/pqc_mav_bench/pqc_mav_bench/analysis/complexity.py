@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storage footprint and handshake complexity classes of suites."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

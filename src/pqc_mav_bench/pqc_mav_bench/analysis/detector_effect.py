@@ -6,8 +6,6 @@ alone make the same handshake, so their ratios belong together, and the pairs of
 resampled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energy: of a flight, of its rekeys, per bit carried."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

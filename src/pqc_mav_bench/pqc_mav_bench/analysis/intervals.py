@@ -9,8 +9,6 @@ handshakes scatter, not how runs do. Suites that differ in the cipher alone make
 seals hardly a hundred bytes. So the interval of a suite is that of its KEM and signature, over all their runs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which suites are worth having: the Pareto frontier of security level against a cost, and the published one."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.intervals import HIGH, LOW, is_ranked, tied_with_the_least

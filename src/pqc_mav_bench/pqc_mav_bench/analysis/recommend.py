@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which suite for what: the decision matrix, from measured figures and the rules the documents state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

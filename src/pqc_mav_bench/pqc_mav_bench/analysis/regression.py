@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Log-log regression of handshake time on message sizes (PQC-MAV paper, Eq. 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What periodic rekeying costs in time: the overhead Phi(R) and its relatives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pqc_mav_bench.analysis.statistics import phi

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loss: intervals of a measured loss ratio, resilience under detector load, adaptive flag, goodput."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.change import percent

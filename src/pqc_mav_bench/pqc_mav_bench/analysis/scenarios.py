@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a detector costs: differences between scenarios, over the whole campaign and per KEM family."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The statistics of this project: order statistics and their intervals, correlation, the Wilson interval, Phi."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Units are in the names. A value that was not measured is NaN (or None), never ze
 only the columns they name, so a table may lack the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published tier function, and how well it follows what was measured."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which machine a process runs on and which clock it reads, to tell whether both ends share either."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proxies' counters over a run: differences of two readings of TunnelStats."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine and the software of one side, as GetInfo describes them."""
 
-from __future__ import annotations
-
 import platform
 from typing import Any
 

@@ -10,8 +10,6 @@ A process of its own pins, waits for the end of its input and gives back what wa
 measures is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

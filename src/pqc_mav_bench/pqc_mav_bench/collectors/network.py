@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counters of the network interface that carries the tunnel."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from collections.abc import Mapping

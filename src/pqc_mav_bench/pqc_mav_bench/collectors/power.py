@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Power and energy over the data time, out of the sensing node's samples (ten a second, each a summary of many)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

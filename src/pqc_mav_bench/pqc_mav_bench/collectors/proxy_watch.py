@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one proxy says about one tunnel: status, counters, link quality and handshakes, with their times of arrival."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ Reading and judging are apart: `read_sample` looks at the machine, `summarise` i
 from the first and the last sample exactly; peaks and spread from the steps between.
 """
 
-from __future__ import annotations
-
 import statistics
 import threading
 import time

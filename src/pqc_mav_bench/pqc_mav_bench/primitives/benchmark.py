@@ -6,8 +6,6 @@ machine affect all operations equally, while within a block caches are as warm a
 SHORTEST_US are timed several at once; a sample then is their mean.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import time

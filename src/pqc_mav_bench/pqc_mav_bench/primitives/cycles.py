@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processor cycles through perf_event_open(2), of this thread alone; where the kernel has none, why."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

@@ -4,8 +4,6 @@
 A model is no sensor: energy computed from the load would only repeat the times.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -6,8 +6,6 @@ seals and opens whole packets as the data plane does (header, nonce, cipher with
 on opening the replay window), so the figure is what a packet costs, plus one call from Python, which is reported too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

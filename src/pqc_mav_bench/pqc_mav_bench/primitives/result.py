@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The primitive benchmark's files: written, signed and checked. Needs neither the engine nor liboqs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

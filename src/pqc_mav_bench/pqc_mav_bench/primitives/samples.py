@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statistics of timed samples that assume nothing about their distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

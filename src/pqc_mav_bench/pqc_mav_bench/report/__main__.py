@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m pqc_mav_bench.report RUN [--output FOLDER] [--load RUN] [--compare RUN] [--no-pdf]."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

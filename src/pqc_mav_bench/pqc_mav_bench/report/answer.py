@@ -5,8 +5,6 @@ Which suite, on which link, with which battery, and how sure: from the campaign'
 computed from the bytes of the handshake, and say so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

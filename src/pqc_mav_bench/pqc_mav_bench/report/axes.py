@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes that several charts share: plain numbers on logarithmic scales."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Literal

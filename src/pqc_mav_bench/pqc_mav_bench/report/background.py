@@ -6,8 +6,6 @@ published report explains each of its charts at such length ([rpi5-report], a pa
 assets: a line "# key", then paragraphs.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from pqc_mav_bench.report.shipped import asset

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a section of the report consists of: charts, tables, explanations and notices, each with its provenance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, where one is installed: it prints the page as PDF."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes reports: one campaign, or two against each other; files are written under another name and renamed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

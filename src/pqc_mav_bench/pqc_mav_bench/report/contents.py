@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which sections a report has, in order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

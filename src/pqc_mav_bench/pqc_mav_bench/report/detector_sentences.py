@@ -2,8 +2,6 @@
 """What a detector beside the tunnel does to handshakes, said in the same words on the first page and in each section,
 so that they cannot contradict each other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pqc_mav_bench.analysis import scenarios

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of a campaign that sentences compare, each with its interval; published ones as they were printed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

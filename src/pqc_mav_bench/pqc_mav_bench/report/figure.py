@@ -2,8 +2,6 @@
 """From a Matplotlib figure to SVG that lives in the page: text as text, colours as CSS variables, tooltips as
 titles."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 """The texts around the sections: summary, methods, environment, limitations, provenance, all from the campaign's own
 rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

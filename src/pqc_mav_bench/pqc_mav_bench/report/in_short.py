@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The answer in five sentences a reader can act on: which suite, on which link, with which battery, how sure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The primitive benchmark's results: every algorithm's operations alone, from the primitives.json.gz it wrote."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links on which the report says how long a handshake takes at least."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

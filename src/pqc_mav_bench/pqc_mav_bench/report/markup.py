@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTML of the report's blocks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Handshakes over other links, where campaigns over them are kept beside this one: measured, not computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

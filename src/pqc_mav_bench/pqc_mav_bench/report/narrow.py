@@ -4,8 +4,6 @@
 A chart of the page's width would have to be scrolled sideways there, or be shrunk until nobody can read it.
 """
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers as a reader wants them: three significant digits, the unit after them, a dash for what was not measured."""
 
-from __future__ import annotations
-
 import math
 
 MISSING = "–"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page around the sections: question, answer, summary, limits, methods and contents before, sources after."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

@@ -6,8 +6,6 @@ those of Okabe and Ito. The documents paint ML-KEM and Baseline blue, HQC and XG
 same order is kept with hues that differ in lightness too.
 """
 
-from __future__ import annotations
-
 #: name -> (light, dark). Every light value is unique, because the SVG is translated by value.
 COLOURS: dict[str, tuple[str, str]] = {
     "ink": ("#1b1f24", "#e8eaed"),

@@ -2,8 +2,6 @@
 """Sentences made out of numbers. Each function says only what its numbers and their intervals bear out, or returns ""
 when they say nothing. What the documents printed has no intervals: `printed_...` say it as it stands there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files shipped with the report: style, script, reading guide, drawings, what is behind figures."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 

@@ -5,8 +5,6 @@ Version 7 lacked the memory of what runs beside the tunnel, and said 0 for a det
 did not say where the tunnel's engine runs. Tables are always of today: an export is made anew from the runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ nanoseconds of its monotonic clock (8); padded with zeros to the size asked for.
 run out of this one's counts.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from enum import IntEnum

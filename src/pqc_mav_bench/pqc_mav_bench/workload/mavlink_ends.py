@@ -5,8 +5,6 @@ Both come from pqc_mav_sim: real messages with valid checksums, at exact rates. 
 trips; time stamps inside the messages give one-way delays where both ends read one clock.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

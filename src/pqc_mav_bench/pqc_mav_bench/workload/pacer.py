@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """When the next packet of a constant-rate flow is due. No clock of its own: seconds are an argument."""
 
-from __future__ import annotations
-
 STALE_S = 0.25
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parent's handle on a worker process."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Any

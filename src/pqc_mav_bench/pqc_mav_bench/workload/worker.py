@@ -7,8 +7,6 @@ A separate process, so that the collectors do not disturb the traffic they measu
 Its commands, in the form of `pqc_mav_common.helper`: start (spec), quiet, stop (expected). Ends with its input.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import time

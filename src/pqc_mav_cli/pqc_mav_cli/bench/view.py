@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How campaigns are shown: the progress bar of a running one, tables of finished ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -7,8 +7,6 @@ A process of its own, so that drawing the demo does not disturb what it measures
 listening; SIGINT: report and end. Lines: {"kind": "snapshot" | "step" | "summary", ...}.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

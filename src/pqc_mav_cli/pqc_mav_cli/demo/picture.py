@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure of matplotlib that becomes a PNG file, whole or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO

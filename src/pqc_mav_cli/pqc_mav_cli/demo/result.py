@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a demo showed, and the verdict. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

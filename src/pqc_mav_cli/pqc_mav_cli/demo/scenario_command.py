@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `pqcmav demo --scenario` does: prepare, fly, draw, judge."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of a scenario: suite, temperature, battery, link and flight over time, with every decision to change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

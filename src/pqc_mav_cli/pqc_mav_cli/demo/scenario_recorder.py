@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listens to the drone during a scenario, and fills a `ScenarioTrace`."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scenario showed, and the verdict. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 from typing import Any
 

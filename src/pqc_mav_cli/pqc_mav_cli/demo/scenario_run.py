@@ -4,8 +4,6 @@
 The order of starting and ending is the demo's (see run.py), so that both applications count every message.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scenario needs that must not be reused: fresh keys, free ports, a folder for the simulated board."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a scenario's flight looked like over time: plain rows, times in seconds of flight. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

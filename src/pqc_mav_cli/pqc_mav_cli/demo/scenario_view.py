@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a scenario looks: one line a second while it flies, decisions as they are made, and its summary. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@
 Times are seconds after the ground first heard the vehicle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -8,8 +8,6 @@ packets is the engine's affair. Lines: {"kind": "up" | "sample" | "answer" | "st
 times are seconds after the ground first heard the vehicle.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

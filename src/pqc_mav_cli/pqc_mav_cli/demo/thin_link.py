@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo --scenario thin-link`: one flight twice at a time over 64 kbit/s, with shaping and without."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of the thin link: both flights side by side, on the same scales."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

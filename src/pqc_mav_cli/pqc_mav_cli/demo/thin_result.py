@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the two flights over a thin link showed, and the verdict. Pure: made from the flights' JSON lines."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from dataclasses import asdict, dataclass, field

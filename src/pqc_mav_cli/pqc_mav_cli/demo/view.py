@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the demo looks: live on a terminal, as plain lines, and its summary. Pure: state in, renderables out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

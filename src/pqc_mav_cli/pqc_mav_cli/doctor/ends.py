@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav doctor --security`: the ends that run on this machine, by what /proc says of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one check of `pqcmav doctor` found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav doctor --security`: swap, core dumps, and what the kernel's settings let programs and the network do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

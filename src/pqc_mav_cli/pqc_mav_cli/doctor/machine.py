@@ -2,8 +2,6 @@
 """Checks of the machine: processor, memory, kernel, ports, clock, randomness. Texts of the kernel's files are arguments
 where a check only reads them, so that any machine can be judged in a test."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource

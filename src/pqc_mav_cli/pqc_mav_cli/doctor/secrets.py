@@ -2,8 +2,6 @@
 """`pqcmav doctor --security`: the users of this machine that can read or replace keys, change configurations, or steer
 an end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the software: Python, ROS 2, the engine and its libraries, keys, and what is optional."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine as `pqcmav doctor --security` looks at it: its files, their owners, and the names of users and groups."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass

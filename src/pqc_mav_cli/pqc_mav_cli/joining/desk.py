@@ -17,8 +17,6 @@ handed over when that run says `stored`.
 A refusal has `refused`: `taken`, `over` or `bad`, and a sentence (`text`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

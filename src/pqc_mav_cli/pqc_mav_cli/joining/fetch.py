@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drone's side of an invitation: reaches the ground, asks, and says in a sentence why it got nothing."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an invitation reads and writes of the ground's keys."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

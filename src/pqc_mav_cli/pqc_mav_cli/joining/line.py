@@ -8,8 +8,6 @@ calendar when its time is over [s since 1970]; it serves sentences alone, for th
 is the start of SHA-256 over what is before it: it finds typing errors, and proves nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import struct

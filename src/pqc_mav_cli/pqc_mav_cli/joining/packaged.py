@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the Debian package has an end's configuration, and the keys that this names."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

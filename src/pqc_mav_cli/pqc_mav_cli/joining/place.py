@@ -5,8 +5,6 @@ The keys are written beside it and take its name when they are whole. Whoever in
 new one.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -4,8 +4,6 @@
 The files travel as they are. Which ones there may be is decided here, and the engine reads each before it counts.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks every engine of this machine once, side by side and in bounded time, through their control sockets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field

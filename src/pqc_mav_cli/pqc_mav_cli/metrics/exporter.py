@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of metrics: asks the engines when it is asked, and never shows an older answer."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every figure of the page: its name and unit by the conventions of Prometheus, its labels and what it means."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page for web servers: a WSGI application, and an ASGI one to mount at /metrics of another server's."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 It begins with the first scrape, and ends where nobody has asked for a while.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

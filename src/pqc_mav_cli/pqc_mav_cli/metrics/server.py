@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small web server for the page alone: few requests at once, each with a time limit."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterable

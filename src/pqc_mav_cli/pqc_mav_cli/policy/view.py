@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How `pqcmav policy` shows decisions, conditions and suites."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a detector costs in a process of its own without ROS: CPU and memory, the sampling of counters included."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

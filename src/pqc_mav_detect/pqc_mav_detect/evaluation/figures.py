@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The few statistics of the page. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

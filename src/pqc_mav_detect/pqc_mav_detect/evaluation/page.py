@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page about what the detectors are worth: goals first, and which of them are missed. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

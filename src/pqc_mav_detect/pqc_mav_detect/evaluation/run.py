@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From recordings to the page: `pqcmav detect evaluate`, or `python -m pqc_mav_detect.evaluation.run FOLDER`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trivial rules that published figures have to be compared with: counts of 0.6 s. Pure."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from pqc_mav_detect.window import Window

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules: one cumulative sum per channel, and a silence. Explainable: each alarm names what it counted. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pqc_mav_detect.channels import CHANNELS, SUMMED

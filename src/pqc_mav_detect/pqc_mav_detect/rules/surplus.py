@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A one-sided cumulative sum (Page 1954): what lies above an allowance adds up, what lies below takes away. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MOST = 10.0  # limits; more would only delay the end

@@ -7,8 +7,6 @@ learns it from windows of normal traffic alone (docs/detection.md says how they 
 a threshold is a distance from what was normal.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

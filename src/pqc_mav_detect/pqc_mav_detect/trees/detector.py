@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trees as a detector: `detector: xgboost`. It needs NumPy and the committed model, not xgboost."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from pathlib import Path

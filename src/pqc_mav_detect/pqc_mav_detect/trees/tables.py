@@ -4,8 +4,6 @@
 Margins are those of xgboost to the last bit: figures and sums are float32, and leaves are added in its order.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

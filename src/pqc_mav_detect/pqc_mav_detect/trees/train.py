@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the trees with xgboost, which only this module needs (extra 'train' of the package)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transformer as a detector: `detector: tst`. It needs ONNX Runtime (extra 'tst' of the package) and a model."""
 
-from __future__ import annotations
-
 import json
 from importlib import resources
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the transformer is given: the last 400 windows, each figure on a scale on which all are of one size. Pure."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pqc_mav_detect.channels import CHANNELS

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transformer in PyTorch (extra 'train'): the published form takes each window as a token, the patch form eight."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the transformer with PyTorch and writes it for ONNX Runtime (extra 'train' of the package)."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

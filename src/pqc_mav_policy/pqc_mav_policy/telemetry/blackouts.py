@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the outages of a link one by one, from reports that only say how many there were in the last few seconds."""
 
-from __future__ import annotations
-
 WINDOW_S = 5.0  # of LinkQuality.msg
 
 

@@ -6,8 +6,6 @@ numbers are. There are no times of day: points in time (`_s`) are seconds of the
 to a strategy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import IntEnum
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A snapshot as one line of JSON and back, exactly: it is published with every decision, and recordings replay it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields

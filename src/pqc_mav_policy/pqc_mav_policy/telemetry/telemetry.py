@@ -4,8 +4,6 @@
 Times are seconds of one monotonic clock, given as arguments. NaN means unknown in messages and becomes None here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flies the same missions under every strategy and static suites, and says what each was worth and what it cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -12,8 +12,6 @@
 I4, determinism, is a property of two flights and counted by the comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pqc_mav_policy import senses

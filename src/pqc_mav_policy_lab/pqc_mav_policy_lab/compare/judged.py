@@ -5,8 +5,6 @@ The strategies begin where an operator leaves them, with the documents' default,
 level-5 suite as its own, and therefore as its floor. Differences are paired: both flew the same variant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

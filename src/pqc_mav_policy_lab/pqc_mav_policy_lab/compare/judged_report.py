@@ -4,8 +4,6 @@
 Each sentence follows from the figures: other figures, other sentences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

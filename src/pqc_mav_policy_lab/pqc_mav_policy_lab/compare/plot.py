@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of a comparison: what every strategy was worth, and how it flew every mission. Needs matplotlib."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A comparison as JSON for programs, CSV for spreadsheets, a page for people. The page is made from the JSON alone."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

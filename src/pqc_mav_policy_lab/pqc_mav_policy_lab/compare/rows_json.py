@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A result with its `rows` as JSON text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the strategies are compared with: one suite for the whole flight, its keys renewed at a fixed interval."""
 
-from __future__ import annotations
-
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many variants of each mission: what their flights share, who flies them, and what their figures say together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor

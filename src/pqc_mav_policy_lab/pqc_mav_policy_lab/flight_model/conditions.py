@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a mission does to the drone from outside, moment by moment: flight, weather, radio, attacker. Simulated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy.telemetry.inputs import Phase, Threat

@@ -5,8 +5,6 @@ Two sources: the published medians on a Raspberry Pi 5 (suite_cost; the default,
 or the handshakes measured on this project's benchmark machine (bench/results/engine.json.gz). `source` says which.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulated radio link as the ground's receiver sees it: rate, gaps, loss, silences over 5 s. No clock."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from pqc_mav_policy.telemetry.inputs import Link

@@ -5,8 +5,6 @@ The battery is the simulator's (pqc_mav_sim.battery: equivalent circuit of a 4S 
 relaxes to what the documents measured at three loads; its time constant is ours. Everything made here is simulated.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass

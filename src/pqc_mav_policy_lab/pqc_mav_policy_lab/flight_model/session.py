@@ -5,8 +5,6 @@ Rekeys are make-before-break, as the engine's are (bench/results/rekeys.md: none
 carry data until the new ones are confirmed. A session that hears nothing reconnects as the engine does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy.suites import Catalogue

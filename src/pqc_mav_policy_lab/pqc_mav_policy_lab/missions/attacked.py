@@ -7,8 +7,6 @@ variant's number draws which ones, the same for every detector. The strategies h
 weighted by what the attacker did. Battery, temperature and the rest of the flight are simulated.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flies a mission under a strategy: snapshot, decision, session, once a second. No clock but the mission's time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -5,8 +5,6 @@ Handshakes as the drone's proxy reported them; the computer's power and the link
 that a model computed from the load is left out: a strategy would take it for a measurement.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ strategy that would have decided otherwise sees what happened, not what would ha
 (missions/recorded.py) flies a recorded mission with its own session.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ until the next choice is due (five seconds, longer while the cascade's protectio
 https://gymnasium.farama.org/api/env/
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

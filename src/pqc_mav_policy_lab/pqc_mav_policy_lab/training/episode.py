@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One mission as a sequence of choices: the protection flies until the next one is due. No gymnasium."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pqc_mav_policy import memory as memories

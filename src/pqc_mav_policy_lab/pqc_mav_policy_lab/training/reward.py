@@ -4,8 +4,6 @@
 S, L and P are fractions (0-1). The weights are the policy's (strategy rl): a trained table names them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pqc_mav_policy.strategies.rl.weights import Weights

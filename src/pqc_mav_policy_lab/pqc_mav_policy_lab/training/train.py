@@ -9,8 +9,6 @@ Exploration is twofold: now and then any safe choice, and in every episode a moo
 that lasts from take-off to landing. Without it training would never find out what half a minute of patience leads to.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

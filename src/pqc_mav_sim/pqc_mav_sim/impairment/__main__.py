@@ -8,8 +8,6 @@ Commands come as JSON lines on the standard input, each is answered by one line;
     {"rebind": true}                                       the NAT forgets its bindings (with --nat)
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A link in the words of a command line: "20ms 5% 1Mbit" is what each direction does to what passes."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

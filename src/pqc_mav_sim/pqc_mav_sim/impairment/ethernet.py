@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Just enough of Ethernet, IPv4, UDP and TCP to say what a frame is and to change its ports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 TCP = 6

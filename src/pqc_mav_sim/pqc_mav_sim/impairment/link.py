@@ -4,8 +4,6 @@
 What is due at once is written at once; the rest waits in a heap. One thread, no clock but the monotonic one.
 """
 
-from __future__ import annotations
-
 import heapq
 import os
 import select

@@ -5,8 +5,6 @@ Every frame takes the same number of draws from the seeded generator, whatever t
 frames repeats and changing one setting leaves the draws for the others alone.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The inside is one direction's sender. Each inside port gets an outside port on f
 another one and what still arrives for the old one is dropped. Addresses stay as they are.
 """
 
-from __future__ import annotations
-
 from pqc_mav_sim.impairment import ethernet
 
 _FIRST_PORT = 20_000

@@ -5,8 +5,6 @@ Needs root (CAP_SYS_ADMIN). Linux keeps the namespace per thread: what has to ha
 own that ends there.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bad link between two network namespaces: a TAP device in each, and a process of this package between them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TAP devices: an Ethernet interface whose wire is a file descriptor. Needs root or CAP_NET_ADMIN."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published campaigns in the form of the tidy table, so that everything that reads a campaign reads them too."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.published.source import table

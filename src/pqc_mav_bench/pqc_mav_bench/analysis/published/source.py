@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published documents, and the tables of theirs that are shipped with the package."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

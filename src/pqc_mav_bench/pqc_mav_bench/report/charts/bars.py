@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bar charts: groups side by side, and long rankings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

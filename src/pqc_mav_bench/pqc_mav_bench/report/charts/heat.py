@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heatmaps with the number in every cell."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

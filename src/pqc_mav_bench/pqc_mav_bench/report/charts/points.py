@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Charts of points and lines: scatter plots, curves, cumulative distributions, dots per suite."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

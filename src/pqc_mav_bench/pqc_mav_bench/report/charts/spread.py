@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distributions of groups: box plots and violins, every value shown where there are few."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

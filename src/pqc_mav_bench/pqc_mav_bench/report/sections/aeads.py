@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """AEADs: sealing and opening a packet as the engine timed it while traffic ran."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several sections need: algorithm orders, medians per algorithm and scenario, names, missing-data notices."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

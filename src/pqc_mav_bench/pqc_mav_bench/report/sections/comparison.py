@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign against the published figures, and against another campaign: ratios per suite, deviations flagged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

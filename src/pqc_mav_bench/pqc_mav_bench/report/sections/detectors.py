@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attack detectors: what they are, what they take of the processor, and what they add to a handshake."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -4,8 +4,6 @@
 Each is an SVG among the assets, which follows the page's colours and has an element per line.
 """
 
-from __future__ import annotations
-
 from html import unescape
 
 from pqc_mav_bench.report.blocks import Diagram, Explanation

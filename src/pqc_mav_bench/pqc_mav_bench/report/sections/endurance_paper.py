@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures and tables of Security vs. Endurance [endurance-paper], made from the campaign, and as published."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pqc_mav_bench.analysis.estimate import Estimate, of_suites

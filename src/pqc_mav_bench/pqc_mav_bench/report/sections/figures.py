@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one shape of a section's charts and tables: what is drawn, where its numbers come from, and what it says."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rekeying costs a flight in energy, the documents' findings, and the recommended deployment."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis import energy, pareto, recommend, rekey

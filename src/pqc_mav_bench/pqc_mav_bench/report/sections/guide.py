@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The index of explanations and the reading guide."""
 
-from __future__ import annotations
-
 from html import escape
 
 from pqc_mav_bench.report.blocks import Chart, Prose, Section, Table

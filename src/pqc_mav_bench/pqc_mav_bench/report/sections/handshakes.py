@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Handshakes of all suites: ranking, statistics, spread, Pareto frontier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """KEMs: key generation, encapsulation and decapsulation as the handshakes of the campaign timed them."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

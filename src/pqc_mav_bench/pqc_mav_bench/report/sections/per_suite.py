@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the charts with one place per suite share: the order of suites, dots per scenario, published stand-ins."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.table import FAMILIES, SCENARIO_NAMES, has, wide

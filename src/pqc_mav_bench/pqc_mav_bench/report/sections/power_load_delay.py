@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Power, load, round trips and goodput per suite, as [rpi4-analysis] charts them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures and tables of the PQC-MAV paper [pqcmav-paper], made from the campaign, and as published."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published tables with readable headings."""
 
-from __future__ import annotations
-
 import csv
 import re
 from functools import cache

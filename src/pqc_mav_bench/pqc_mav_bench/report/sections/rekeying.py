@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rekeying costs in time: Phi(R)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the replay window saw: how far behind the newest packets came, and which never did."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.report.blocks import Block

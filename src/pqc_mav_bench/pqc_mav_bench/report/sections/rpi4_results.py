@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and trends of the older results [rpi4-results], made from the campaign, and as published."""
 
-from __future__ import annotations
-
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Block, Section
 from pqc_mav_bench.report.estimates import per_scenario

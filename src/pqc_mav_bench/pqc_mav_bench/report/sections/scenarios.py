@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenarios side by side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signatures: signing and verification as the handshakes of the campaign timed them."""
 
-from __future__ import annotations
-
 import math
 
 from pqc_mav_bench.analysis.estimate import Estimate

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nine tables of [rpi4-analysis], made from the campaign, and as published."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Throughput and loss per suite, scenario, family and level, as [rpi4-analysis] charts them."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pqc_mav_bench.analysis.statistics import summarise, wilson

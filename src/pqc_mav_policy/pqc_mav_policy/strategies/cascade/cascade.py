@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The telemetry-aware cascade: nine rules in strict order; the first that matches decides ([pqcmav-paper] IV)."""
 
-from __future__ import annotations
-
 from pqc_mav_policy import memory as memories
 from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A decision laid open: every condition of the cascade with its figure, its limit and whether it is met."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy import senses

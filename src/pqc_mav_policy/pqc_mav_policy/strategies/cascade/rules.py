@@ -5,8 +5,6 @@ Priorities 1 to 9 are those of [pqcmav-paper] Table II. Rules 1 to 4 and the two
 whatever the strategy wants: every strategy passes through them first (see `protect`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from pqc_mav_policy import renewal, senses

@@ -4,8 +4,6 @@
 A stream that is not valid shows nothing: its rules are out (see senses.py).
 """
 
-from __future__ import annotations
-
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DOCUMENTED_CELLS, DecisionInput, Threat
 

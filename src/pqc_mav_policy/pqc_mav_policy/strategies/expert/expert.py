@@ -15,8 +15,6 @@ While all are clear the suite stays as requested; keys are renewed, and the targ
 in the cascade. Before it acts, a guard has to be active for as long as stress has to last there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 

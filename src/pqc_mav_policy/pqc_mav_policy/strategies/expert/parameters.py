@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thresholds of the expert strategy. The documents name its guards but no figures ([endurance-paper] 3.2 is lost)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy.parameter_table import ParameterTable, number

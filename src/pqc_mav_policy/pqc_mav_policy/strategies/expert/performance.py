@@ -9,8 +9,6 @@ The shipped default, `performance_rpi4_2025.csv`, holds the published figures of
 under the XGBoost detector ([rpi4-results] Tables 4, 7 and 8, policy "Lightweight"): another machine, another proxy.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -8,8 +8,6 @@ the keys, no more. Where the expert asks for a suite outside the safe set (a hea
 holds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy import senses

@@ -7,8 +7,6 @@ suite's bytes over the link, as far as loss leaves it. A suite whose handshake r
 measured, without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The strongest suite whose handshake, as measured on this machine and link, fits the budget."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy import alarms, senses

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Budgets of the strategy measured. None of them is published."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pqc_mav_policy.parameter_table import ParameterTable, number

@@ -6,8 +6,6 @@ telemetry. A bad link, blackouts, an attack and failing handshakes, which anybod
 cheaper suite of the same level, or to none. What a detector's `response` asks for (alarms.py) has the same limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@
   (Situation.candidates).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pqc_mav_policy import renewal

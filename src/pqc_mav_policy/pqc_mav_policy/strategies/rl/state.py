@@ -5,8 +5,6 @@ The published state vector is load, state of charge, latency, loss and rekey fre
 age of the keys and threat are added, without which neither the weights nor the worth of a rekey are known.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from enum import IntEnum

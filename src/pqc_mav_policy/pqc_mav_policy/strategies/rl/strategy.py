@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The learned strategy: the best safe choice by a trained table, under the cascade's protection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from pqc_mav_policy import memory as memories

@@ -4,8 +4,6 @@
 Reading needs nothing but the standard library: a drone flies it without gymnasium or numpy.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

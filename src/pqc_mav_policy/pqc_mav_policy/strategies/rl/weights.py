@@ -6,8 +6,6 @@ The weights of CRUISE are those of the worked example (0.5, 0.3, 0.2); the other
 flight is static, more weight on latency in manoeuvres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
