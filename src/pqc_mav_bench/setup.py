@@ -30,8 +30,8 @@ setup(
     python_requires=">=3.10",
     entry_points={
         "console_scripts": [
-            "pqc_bench_controller = pqc_mav_bench.controller_main:run",
-            "pqc_bench_agent = pqc_mav_bench.agent_main:run",
+            "pqc_bench_controller = pqc_mav_bench.process_main:run_controller",
+            "pqc_bench_agent = pqc_mav_bench.process_main:run_agent",
         ]
     },
 )

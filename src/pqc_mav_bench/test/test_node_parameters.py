@@ -11,17 +11,18 @@ import pytest
 from pqc_mav_common.errors import ExitCode
 
 CASES = [
-    ("agent_main", "proxi:=/gcs/p", "bench_agent has no parameter 'proxi'. Did you mean 'proxy'?"),
-    ("controller_main", "shutdown_agnet:=true", "Did you mean 'shutdown_agent'?"),
-    ("controller_main", "shutdown_agent:=1", "Parameter 'shutdown_agent' of bench_controller is 1; it must be true"),
-    ("controller_main", "drone_id:=7", "Parameter 'drone_id' of bench_controller is 7; it must be a string."),
+    ("agent", "proxi:=/gcs/p", "bench_agent has no parameter 'proxi'. Did you mean 'proxy'?"),
+    ("controller", "shutdown_agnet:=true", "Did you mean 'shutdown_agent'?"),
+    ("controller", "shutdown_agent:=1", "Parameter 'shutdown_agent' of bench_controller is 1; it must be true"),
+    ("controller", "drone_id:=7", "Parameter 'drone_id' of bench_controller is 7; it must be a string."),
 ]
 
 
-@pytest.mark.parametrize(("module", "given", "words"), CASES)
-def test_a_wrong_parameter_is_refused(module: str, given: str, words: str) -> None:
+@pytest.mark.parametrize(("process", "given", "words"), CASES)
+def test_a_wrong_parameter_is_refused(process: str, given: str, words: str) -> None:
+    run = f"from pqc_mav_bench import process_main; process_main.run_{process}()"
     ended = subprocess.run(
-        [sys.executable, "-m", f"pqc_mav_bench.{module}", "--ros-args", "-p", given],
+        [sys.executable, "-c", run, "--ros-args", "-p", given],
         capture_output=True, text=True, timeout=90,
     )  # fmt: skip
     assert ended.returncode == ExitCode.CONFIG

@@ -61,29 +61,15 @@ def load(names: Iterable[str]) -> list[Sense]:
     return [Sense(module.PARAMETERS, getattr(module, kind)) for module, kind in modules]
 
 
-def run() -> None:
-    """Console script `pqc_sensing`."""
-    leave(main("pqc_sensing"))
+def run(program: str = "pqc_sensing", nodes: Sequence[str] | None = None) -> None:
+    """Console script `pqc_sensing`; those below run a node each."""
+    leave(main(program, nodes))
 
 
-def run_battery() -> None:
-    """Console script `pqc_battery`."""
-    leave(main("pqc_battery", ["battery"]))
-
-
-def run_thermal() -> None:
-    """Console script `pqc_thermal`."""
-    leave(main("pqc_thermal", ["thermal"]))
-
-
-def run_power() -> None:
-    """Console script `pqc_power`."""
-    leave(main("pqc_power", ["power"]))
-
-
-def run_system() -> None:
-    """Console script `pqc_system`."""
-    leave(main("pqc_system", ["system"]))
+run_battery = partial(run, "pqc_battery", ["battery"])
+run_thermal = partial(run, "pqc_thermal", ["thermal"])
+run_power = partial(run, "pqc_power", ["power"])
+run_system = partial(run, "pqc_system", ["system"])
 
 
 if __name__ == "__main__":

@@ -151,9 +151,9 @@ def run(
     'pqcmav bench resume' continues an interrupted campaign.
     """
     if role is Role.AGENT:
-        from pqc_mav_bench.agent_main import main
+        from pqc_mav_bench.process_main import agent
 
-        return main(["pqcmav", "--ros-args", "-r", "__ns:=/gcs"])
+        return agent(["pqcmav", "--ros-args", "-r", "__ns:=/gcs"])
     with bench_errors():
         from pqc_mav_bench.options import options_from
         from pqc_mav_bench.plan import chosen_suites
