@@ -79,10 +79,6 @@ class End:
         """The time of day as this process sees it."""
         return float(self.child.ask("time"))
 
-    def lines(self) -> list[str]:
-        """State changes, failed handshakes and log lines so far."""
-        return list(self.child.ask("lines"))
-
     def begin_rekey(self, suite: str, timeout_s: float = 60.0, kind: str = "") -> Callable[[float], dict[str, Any]]:
         """Ask for a rekey, or another kind of one; the returned function waits for the answer."""
         return self.child.begin("rekey", drone_id=DRONE_ID, suite=suite, timeout_s=timeout_s, kind=kind)

@@ -32,7 +32,6 @@ class Hosted:
     def __init__(self) -> None:
         self.engines: list[pqc_mav_tunnel.Engine] = []
         self.handshakes: deque[dict[str, Any]] = deque(maxlen=_KEPT_EVENTS)
-        self.lines: deque[str] = deque(maxlen=_KEPT_EVENTS)
         self._kernel = Files()
 
     def obey(self, command: dict[str, Any]) -> Any:
@@ -46,8 +45,6 @@ class Hosted:
             return time.time()
         if do == "handshakes":
             return list(self.handshakes)
-        if do == "lines":
-            return list(self.lines)
         if do == "every_status":
             return [engine.status()[0] for engine in self.engines]
         if do == "every_stats":
@@ -90,13 +87,6 @@ class Hosted:
             for event in engine.wait_events(_EVENT_WAIT_S):
                 if event["type"] == "handshake":
                     self.handshakes.append(event)
-                    if not event["ok"]:
-                        self.lines.append(f"{event['monotonic_ns']} handshake failed: {event['reason']}")
-                elif event["type"] == "state":
-                    line = f"{event['monotonic_ns']} {event['old']} -> {event['new']}: {event['reason']}"
-                    self.lines.append(line)
-                else:
-                    self.lines.append(f"{event['monotonic_ns']} {event['level']}: {event['text']}")
 
 
 def connect(config: dict[str, Any], limit_s: float) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.window import PERIOD_S
 
 CALM_LABELS = ("", "0", "0.0", "normal", "benign", "none", "false")
-HOUR_S = 3600.0
 MCAP = ".mcap"
 
 
@@ -49,11 +48,6 @@ class Score:
     labelled: bool = False
     delays_s: list[float | None] = field(default_factory=list)  # of each attack; None = not named
     false_alarms: int = 0
-
-    @property
-    def false_per_hour(self) -> float:
-        """False alarms in an hour of windows."""
-        return self.false_alarms / self.span_s * HOUR_S if self.span_s else math.nan
 
 
 def score(

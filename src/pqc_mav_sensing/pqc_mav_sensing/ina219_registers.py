@@ -13,12 +13,9 @@ from pqc_mav_sensing.errors import SensingError
 
 # Register addresses (table 2).
 CONFIGURATION, SHUNT_VOLTAGE, BUS_VOLTAGE, POWER, CURRENT, CALIBRATION = range(6)
-RESET_CONFIGURATION = 0x399F  # what the configuration register holds after power-up
 ADDRESSES = range(0x40, 0x50)
 
-SHUNT_LSB_V = 10e-6  # in every range
 BUS_LSB_V = 4e-3
-POWER_PER_CURRENT_LSB = 20
 _CALIBRATION_SCALE = 0.04096  # equation 1
 _CURRENT_STEPS = 1 << 15  # equation 2
 

@@ -10,11 +10,6 @@ from pqc_mav_bench.analysis.statistics import wilson
 TARGET_MBPS = 8.0
 
 
-def loss_percent(sent: float, received: float) -> float:
-    """Lost packets as per cent of those sent; NaN when nothing was sent."""
-    return percent(sent - received, sent)
-
-
 def wilson_percent(lost: int, sent: int) -> tuple[float, float]:
     """Wilson score interval of a loss ratio [%]. Raises ValueError unless 0 <= lost <= sent and sent > 0."""
     low, high = wilson(lost, sent)

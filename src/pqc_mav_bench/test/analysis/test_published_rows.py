@@ -41,13 +41,6 @@ def test_energy_is_power_times_the_session(campaign):
         assert energy.energy_j(row.power_mean_w, 45) == pytest.approx(row.energy_j, abs=0.03)
 
 
-def test_loss_of_the_packet_counts(campaign):
-    for row in campaign.itertuples():
-        assert reliability.loss_percent(row.sent_packets, row.received_packets) == pytest.approx(
-            row.loss_percent, abs=5.1e-4
-        )
-
-
 def test_loss_intervals_hold_the_printed_loss(campaign):
     for row in campaign.itertuples():
         sent = int(row.sent_packets)

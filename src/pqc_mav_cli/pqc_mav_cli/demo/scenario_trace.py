@@ -136,10 +136,6 @@ class ScenarioTrace:
             before = (row.level, row.kind)
         return found
 
-    def rank(self, suite: str) -> int | None:
-        """Rank of a suite in the policy's order of cost, as far as a decision named it."""
-        return next((row.to_rank for row in self.decisions if row.to_suite == suite), None)
-
     def as_json(self) -> dict[str, Any]:
         """Every row; NaN becomes None."""
         rows: dict[str, Any] = asdict(self)

@@ -2,7 +2,7 @@
 import json
 import math
 
-from scenario_flights import HEAVY, LIGHT, flown
+from scenario_flights import HEAVY, LIGHT, MIDDLE, flown
 
 from pqc_mav_cli.demo.scenario_trace import RefusedMeter
 
@@ -10,7 +10,7 @@ from pqc_mav_cli.demo.scenario_trace import RefusedMeter
 def test_requests_and_tiers() -> None:
     trace = flown("hot").trace
     assert [row.action for row in trace.requests] == ["DOWN", "DOWN_0", "UPGRADE"]
-    assert trace.rank(HEAVY) == 81 and trace.rank(LIGHT) == 3 and trace.rank("cs-none") is None
+    assert {row.to_suite: row.to_rank for row in trace.requests} == {MIDDLE: 12, LIGHT: 3, HEAVY: 81}
 
 
 def test_json_has_no_nan() -> None:

@@ -7,6 +7,7 @@ an `ImpairedDirection` decides, one by one.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import selectors
 import socket
@@ -36,7 +37,6 @@ class _Way:
         self.number = 0
         self.entered: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
-        self.device_lost = 0
         self.newest = b""
 
     def take(self, datagram: bytes, now: float) -> None:
@@ -154,10 +154,8 @@ class Relay:
                 self._ways[name].take(datagram, time.monotonic())
 
     def _send(self, name: str, datagram: bytes) -> None:
-        try:
+        with contextlib.suppress(OSError):
             if name == A_TO_B:
                 self._b.send(datagram)
             elif self._a_address is not None:
                 self._a.sendto(datagram, self._a_address)
-        except OSError:
-            self._ways[name].device_lost += 1
