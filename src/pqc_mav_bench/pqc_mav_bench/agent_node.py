@@ -6,8 +6,6 @@ Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`
 shuts it down or has been silent for LEASE_S.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -4,8 +4,6 @@
 # mypy: ignore-errors
 # ruff: noqa: D102 - the methods are pydantic 2's
 
-from __future__ import annotations
-
 import json
 import math
 from types import SimpleNamespace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of a campaign: checked once, written into its manifest, the same for `run` and `resume`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqcmav` command line: the commands, and what becomes of a wrong one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

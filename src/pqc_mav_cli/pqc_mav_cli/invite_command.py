@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav invite`: hands one drone its keys, through the tunnel's own handshake and by one line."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import sys

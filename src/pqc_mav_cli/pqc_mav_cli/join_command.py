@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav join`: a drone fetches its keys by the line that `pqcmav invite` printed at the ground."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav keys`: make, show, hand out and revoke long-term keys. Only fingerprints are printed, no core is dumped."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav logs`: what the processes of `pqcmav up` said, also after they have ended."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -3,8 +3,6 @@
 module whose annotations are texts.
 """
 
-from __future__ import annotations
-
 from types import UnionType
 from typing import Any, Union, get_type_hints
 

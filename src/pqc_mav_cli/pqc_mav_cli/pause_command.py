@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav pause` and `pqcmav resume`: close a daemon's tunnel, and open it again."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

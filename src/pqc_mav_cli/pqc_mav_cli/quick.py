@@ -4,8 +4,6 @@
 Whatever is not understood here goes the usual way, which has the same options, answers and exit codes.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any

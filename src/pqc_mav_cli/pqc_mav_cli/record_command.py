@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav record`: writes a flight's topics to an MCAP file, and saves what a crash left of one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav rekey`: fresh keys, or another suite, for a running tunnel."""
 
-from __future__ import annotations
-
 import os
 import time
 from enum import Enum

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav replay`: what a strategy decides on a recorded flight."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

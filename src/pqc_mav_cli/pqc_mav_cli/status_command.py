@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav status`: what the proxies say about their tunnels, live or once."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

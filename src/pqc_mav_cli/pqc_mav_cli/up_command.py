@@ -4,8 +4,6 @@
 Its commands and options are the systems and arguments that `ros2 launch` knows, too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, Signature

@@ -4,8 +4,6 @@
 Needs nothing but the file, and the table where it was kept beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

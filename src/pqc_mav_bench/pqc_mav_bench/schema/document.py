@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/metrics.md, which `make docs` writes, and the JSON Schema, made out of the models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pqc_mav_bench.json_text import as_lines

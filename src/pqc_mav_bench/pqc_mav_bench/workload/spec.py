@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instructions of one end of a workload, as JSON: the controller writes it, both ends' worker processes read it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pqc_mav_bench.models import BaseModel, ConfigDict

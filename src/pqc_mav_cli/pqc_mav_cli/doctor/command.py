@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav doctor`: is everything here that the tunnel needs?"""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 from pathlib import Path

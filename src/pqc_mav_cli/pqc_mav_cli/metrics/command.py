@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav metrics`: serves what the engines of this machine count, for Prometheus."""
 
-from __future__ import annotations
-
 import os
 import signal
 from ipaddress import ip_address

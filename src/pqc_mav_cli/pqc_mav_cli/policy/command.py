@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy`: watch the drone's policy, let it explain itself, set its mode, pin a suite, list suites by cost."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

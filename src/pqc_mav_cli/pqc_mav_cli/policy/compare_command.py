@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy compare`: the same missions under every strategy and static suites, as table, JSON, CSV, picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy learn`: refits the costs of suites, and so their order, from recorded flights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

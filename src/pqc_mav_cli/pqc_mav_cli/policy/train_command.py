@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav policy train`: makes the table of the strategies rl and hybrid."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated
