@@ -20,7 +20,7 @@ GIVEN = {"keys": "/keys", "data_port": 1, "drone_data_port": 2, "plain_port": 3,
 
 
 def test_only_the_shaped_ends_are_shaped() -> None:
-    for shaped, kbit in ((True, 64), (False, None)):
+    for shaped, kbit in ((True, 64), (False, 0)):
         for end in configurations({**GIVEN, "shaped": shaped}, 5):
             assert end.get("shape_kbit") == kbit
             known = {entry["key"] for entry in pqc_mav_tunnel.config_schema(end["role"])}
