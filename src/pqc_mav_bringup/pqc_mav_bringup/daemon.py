@@ -19,6 +19,7 @@ from pqc_mav_bringup.proxy import AUTO, TUNNEL
 from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, Control, ControlError, Place, doors_of
 
 DOOR = "control_socket"
+LONGEST = 107  # sockaddr_un
 LOOK_S = 20.0  # longest look at a configuration
 
 
@@ -92,6 +93,8 @@ def door(config: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
     for place in places:
         if named or _usable(place.parent):
             _check(place.parent)
+            if len(os.fsencode(place)) > LONGEST:
+                raise BringupError(f"{place} is too long for a socket's name, of {LONGEST} bytes at most.")
             return place
     where = " or ".join(str(place.parent) for place in places)
     raise BringupError(

@@ -84,6 +84,7 @@ def test_where_a_door_cannot_be(folder: Path, tmp_path: Path) -> None:
 
     assert "must not be 'off'" in refusal(control_socket="off")
     assert "There is no folder /nowhere" in refusal(control_socket="/nowhere/own.sock")
+    assert "of 107 bytes at most" in refusal(control_socket=str(tmp_path / f"{'x' * 107}.sock"))
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
     assert f"{folder} is open to other users" in refusal()
