@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     results = list(in_processes(measure, tasks, options.jobs))
     whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
     tables.publish(options.output, "transfers", page(results, machine, options), whole)
-    return 0 if all(each.parameters_s and each.mission_s for each in results if FORMS[each.form]) else 1
+    return 0 if all(each.parameters_s and each.mission_s for each in results if FORMS[each.form]["shape_kbit"]) else 1
 
 
 def measure(task: tuple[str, int]) -> Figures:
