@@ -145,8 +145,10 @@ std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext 
     auto& link = *links_[index];
     if (link.plain) ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link.plain.get(), nullptr);
     *plain = link.exchange_plain(std::move(*plain));
-    if (link.hub) plane.plain_out_ = UdpSender(false);
-    if (link.hub) link.hub->keep_apart(plane.shaped(link));
+    if (link.hub) {
+      plane.plain_out_ = UdpSender(false);
+      link.hub->keep_apart(shaped(link));
+    }
     if (link.plain) plane.watch_plain(index);
     link.publish(now_ns());
     return true;
