@@ -5,10 +5,11 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import rclpy
 import yaml
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -26,6 +27,14 @@ from pqc_mav_common.testing import DEADLINE_S, GONE_S, until
 # of it after the second.
 ANSWER_S, TRANSITION_S = 2.0, 10.0
 Own = TypeVar("Own", bound="Onlooker")
+
+
+@pytest.fixture(scope="module")
+def ros() -> Iterator[None]:
+    """ROS in this process."""
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
 
 
 def _answered(pending: Any, limit_s: float) -> bool:

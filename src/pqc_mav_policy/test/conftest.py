@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from pqc_mav_common.testing import own_domain
+from pqc_mav_common.testing_onlooker import ros
 
-__all__ = ["own_domain"]
+__all__ = ["own_domain", "ros"]
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -12,7 +12,6 @@ from typing import Any
 
 import pqc_mav_tunnel
 import pytest
-import rclpy
 from fake_drone import DEFAULT, FakeDrone
 
 from pqc_mav_common.errors import ProcessError
@@ -25,13 +24,6 @@ from pqc_mav_policy.telemetry import inputs_json
 LIGHT = "cs-mlkem512-aesgcm-falcon512"
 NUMBERS = count()
 TICK_S = 0.25  # the node decides four times a second here, to be done sooner
-
-
-@pytest.fixture(scope="module")
-def ros() -> Iterator[None]:
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
 
 
 @pytest.fixture(scope="module")

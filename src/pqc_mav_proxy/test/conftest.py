@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-import rclpy
 from daemons import Daemon
 
 from pqc_mav_common.testing import own_domain
-from pqc_mav_common.testing_onlooker import Onlooker
+from pqc_mav_common.testing_onlooker import Onlooker, ros
 from pqc_mav_common.testing_proxies import gcs_parameters
 
 __all__ = ["client", "daemon", "keys", "own_domain", "ros"]
@@ -26,14 +25,6 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("keys") / "root"
     pqc_mav_tunnel.init_keys(str(root), list(DRONES), sig_tokens=["mldsa65", "mldsa87"])
     return root
-
-
-@pytest.fixture(scope="module")
-def ros() -> Iterator[None]:
-    """ROS in this process."""
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
 
 
 @pytest.fixture(scope="module")
