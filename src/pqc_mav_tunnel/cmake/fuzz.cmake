@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz/fuzz_<name>.cpp as libFuzzer targets, or, to measure coverage, as programs that play a corpus once (replay_<name>).
 set(pqcmav_fuzzers bundle compact_header config console control_frame frame handshake_datagram handshake_initiator
-    handshake_responder mavlink mavlink_framer ratchet sequences)
+    handshake_responder line_frame mavlink mavlink_carrier mavlink_framer ratchet sequences)
 set(prefix fuzz)
 if(PQCMAV_COVERAGE)
   set(prefix replay)

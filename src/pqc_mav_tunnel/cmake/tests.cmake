@@ -79,7 +79,7 @@ endif()
 # The vectors belong to the repository, not to the package: a source tree of the package alone does without this test.
 get_filename_component(pqcmav_vectors "${CMAKE_CURRENT_SOURCE_DIR}/../pqc_mav_wirespec/test/vectors" ABSOLUTE)
 if(EXISTS "${pqcmav_vectors}")
-  foreach(name vectors vectors_mavlink vectors_ratchet vectors_transport)
+  foreach(name vectors vectors_line vectors_mavlink vectors_ratchet vectors_transport)
     pqcmav_test(${name})
     target_compile_definitions(test_${name} PRIVATE PQCMAV_VECTORS="${pqcmav_vectors}")
   endforeach()

@@ -12,6 +12,7 @@ from . import (
     vectors_compact,
     vectors_data,
     vectors_handshake,
+    vectors_line,
     vectors_mavlink,
     vectors_ratchet,
     vectors_transport,
@@ -28,6 +29,7 @@ CHECKERS: dict[str, Callable[[VectorFile], None]] = {
     "receive": vectors_data.check_receive,
     "bundles": vectors_compact.check_bundles,
     "compact": vectors_compact.check_compact,
+    "line": vectors_line.check_line,
     "mavlink": vectors_mavlink.check_mavlink,
     "ratchets": vectors_ratchet.check_ratchets,
     "datagrams": vectors_transport.check_datagrams,
@@ -48,6 +50,7 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_compact.generate_receive(seed)
     yield vectors_compact.generate_bundles(seed)
     yield vectors_mavlink.generate_mavlink(seed)
+    yield vectors_line.generate_line(seed)
     yield vectors_ratchet.generate_ratchets(seed)
     yield vectors_transport.generate_datagrams(seed)
     yield vectors_transport.generate_acks(seed)

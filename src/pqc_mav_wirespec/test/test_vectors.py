@@ -7,6 +7,7 @@ from pqc_mav_wirespec import (
     vectors,
     vectors_data,
     vectors_handshake,
+    vectors_line,
     vectors_mavlink,
     vectors_transport,
 )
@@ -18,7 +19,7 @@ SEED = b"PQMAV/3 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))
 HANDSHAKE = VECTORS / "handshake_ML-512-CP-FA-512_hybrid_signed_epoch1.txt"
 OTHERS = (
-    *("suites", "data", "control", "receive", "receive_compact", "compact", "bundles", "mavlink"),
+    *("suites", "data", "control", "receive", "receive_compact", "compact", "bundles", "mavlink", "line"),
     *("ratchets", "datagrams", "acks", "retry", "rejects", "proofs"),
 )
 
@@ -26,7 +27,7 @@ OTHERS = (
 def test_every_case_is_committed():
     expected = {case.name for case in vectors_handshake.CASES} | set(OTHERS)
     assert {path.stem for path in FILES} == expected
-    assert sum(path.stat().st_size for path in FILES) < 280_000
+    assert sum(path.stat().st_size for path in FILES) < 295_000
 
 
 def test_the_cases_cover_every_family_and_every_mode():
@@ -51,8 +52,8 @@ def test_committed_data_vectors_are_generated_from_the_seed():
     made = (vectors_data.generate_data(SEED), vectors_data.generate_control(SEED), vectors_data.generate_receive(SEED))
     more = (vectors_transport.generate_acks(SEED), vectors_transport.generate_retry(SEED))
     proofs = (vectors_transport.generate_rejects(SEED), vectors_transport.generate_proofs(SEED))
-    headers = vectors_mavlink.generate_mavlink(SEED)
-    for file in (*made, *more, *proofs, headers, vectors_data.generate_suites()):
+    headers, line = vectors_mavlink.generate_mavlink(SEED), vectors_line.generate_line(SEED)
+    for file in (*made, *more, *proofs, headers, line, vectors_data.generate_suites()):
         assert (VECTORS / f"{file['vector'].text('name')}.txt").read_text() == file.render()
 
 
@@ -99,6 +100,8 @@ def test_checker_notices_any_changed_value(section, key):
         ("data", "\ndatagram = 03", "\ndatagram = 13"),
         ("control", "\ntlv_epoch = 255", "\ntlv_epoch = 254"),
         ("mavlink", "\ncount = 2", "\ncount = 1"),
+        ("line", "\nframe = 0580", "\nframe = 0581"),
+        ("line", "\ncount = 1", "\ncount = 2"),
         ("control", "\noutcome = control", "\noutcome = delivered"),
         ("receive", "\noutcome = drop_seq_old", "\noutcome = drop_replay"),
         ("datagrams", "\npacket = 1\n", "\npacket = 2\n"),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datagrams inside MAVLink messages (V2_EXTENSION), for radios that look at messages or pass nothing else
+// (docs/protocol.md, Over a serial line). A damaged message costs itself alone: MavlinkFramer looks for the next one
+// inside what a false header seemed to cover.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "line/line_frame.hpp"
+#include "route/mavlink_framer.hpp"
+
+namespace pqcmav {
+
+inline constexpr std::size_t kCarrierPart = 212;  // with all around it what a SiK radio takes as one message
+inline constexpr std::size_t kCarrierParts = (kLineDatagramMost + kCarrierPart - 1) / kCarrierPart;
+inline constexpr std::size_t kCarrierAround = 10 + 5 + 3 + 1 + 2;
+/// The longest datagram with all its messages.
+inline constexpr std::size_t kCarrierMost = kLineDatagramMost + kCarrierParts * kCarrierAround;
+
+class MavlinkCarrierWriter {
+ public:
+  /// Writes the messages of a datagram of at most kLineDatagramMost bytes, and returns their length. `out` has room for
+  /// kCarrierMost.
+  std::size_t write(LineAddress line, ByteView datagram, MutableBytes out) noexcept;
+
+ private:
+  std::uint8_t number_ = 0, sequence_ = 0;
+};
+
+/// Puts the parts of datagrams together. The senders of several drones may take turns between two parts.
+class PartJoiner {
+ public:
+  /// One part: number, part and parts, bytes. The datagram, if it is complete with that; good until the next call.
+  std::optional<MutableBytes> take(LineAddress line, ByteView carried, std::uint64_t now) noexcept;
+  /// Gives up what has begun.
+  void reset() noexcept;
+  /// Parts that fitted nothing, and datagrams of which only a part came.
+  [[nodiscard]] std::uint64_t errors() const noexcept { return errors_; }
+
+ private:
+  struct Open {
+    LineAddress line;
+    std::uint8_t number = 0, next = 0, parts = 0;  // parts = 0: none is open
+    std::size_t size = 0;
+    std::uint64_t since = 0;
+    ByteArray<kCarrierParts * kCarrierPart> bytes;
+  };
+  [[nodiscard]] Open& place_of(LineAddress line) noexcept;
+
+  std::array<Open, 8> open_{};
+  std::uint64_t errors_ = 0;
+};
+
+class MavlinkCarrierReader {
+ public:
+  /// Visits each datagram that `bytes` complete: visit(LineAddress, MutableBytes); and each other message:
+  /// other(ByteView message). Both are good during the visit.
+  template <typename Visit, typename Other>
+  void feed(ByteView bytes, std::uint64_t now, Visit visit, Other other) {
+    framer_.feed(bytes, now, [&](ByteView message) { on_message(message, now, visit, other); });
+  }
+  [[nodiscard]] std::uint64_t due() const noexcept { return framer_.due(); }
+  /// The line has been silent: real messages behind a false start come out.
+  template <typename Visit, typename Other>
+  void poll(std::uint64_t now, Visit visit, Other other) {
+    framer_.poll(now, [&](ByteView message) { on_message(message, now, visit, other); });
+  }
+  void reset() noexcept {
+    framer_.reset();
+    joiner_.reset();
+  }
+  [[nodiscard]] std::uint64_t errors() const noexcept { return errors_ + joiner_.errors(); }
+
+ private:
+  /// What one of our messages carries, `line` first; nothing for other messages. Counts one of ours that is damaged.
+  [[nodiscard]] std::optional<ByteView> carried_by(ByteView message) noexcept;
+
+  template <typename Visit, typename Other>
+  void on_message(ByteView message, std::uint64_t now, Visit& visit, Other& other) {
+    const auto carried = carried_by(message);
+    if (!carried) return other(message);
+    if (carried->empty()) return;
+    const auto line = LineAddress::of(carried->front());
+    if (const auto datagram = joiner_.take(line, carried->subspan(1), now)) visit(line, *datagram);
+  }
+
+  MavlinkFramer framer_;
+  PartJoiner joiner_;
+  std::uint64_t errors_ = 0;
+};
+
+}  // namespace pqcmav
