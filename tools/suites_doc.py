@@ -14,13 +14,16 @@ _HEAD = """\
 <!-- Made by 'make docs' from the engine's table of suites: change that instead. -->
 
 A suite is one key encapsulation mechanism (KEM), one AEAD cipher for the packets and one signature algorithm of the
-ground station: any KEM with any cipher and any signature of the same NIST level. Wherever a suite is named, its short
+ground station: any KEM with any cipher and any signature of the same NIST level, but nothing superseded with
+anything later. Wherever a suite is named, its short
 code and its id are both accepted, in upper or lower case: `ML-768-AG-MD-65` is `cs-mlkem768-aesgcm-mldsa65`. X25519 is
 added to every suite unless `hybrid` is off. `pqcmav suites` lists all, with filters, and shows which ones this
 machine's liboqs lacks. Which one to use: [choosing-a-suite.md](choosing-a-suite.md).
 
-* **core**: the {core} main suites. **extended**: all {extended}, those with a part that the tables call so as well.
-  **2025**: the {campaign} suites measured in October 2025, each of these with {ciphers}:
+* **core**: the {core} main suites. **extended**: the {extended} published in 2025, those with a part that the tables
+  call so as well. **all**: {all}, with **later** editions of **superseded** algorithms. `pqcmav suites --standard`
+  lists the {standard} of which all parts are standards today. **2025**: the {campaign} suites measured in October 2025,
+  each of these with {ciphers}:
 {measured}.
 * Sizes are bytes of the messages, once per handshake. The gcs sends the public key and the signature; the drone sends
   the ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
@@ -34,6 +37,14 @@ def _codes(suite: dict[str, Any]) -> tuple[str, str, str]:
     return "-".join(words[:2]), words[2], "-".join(words[3:])
 
 
+def _set_of(suites: list[dict[str, Any]]) -> str:
+    """Of the algorithm that these suites have in common."""
+    if not any(each["published"] for each in suites):
+        return "later"
+    name = "core" if any(each["core"] for each in suites) else "extended"
+    return name + (", superseded" if all(each["published"] for each in suites) else "")
+
+
 def _kinds(suites: list[dict[str, Any]], code: int, kind: str, sizes: Iterable[str]) -> list[str]:
     """A table of the KEMs, ciphers or signatures."""
     rows: dict[str, list[str]] = {}
@@ -41,21 +52,21 @@ def _kinds(suites: list[dict[str, Any]], code: int, kind: str, sizes: Iterable[s
     for suite in suites:
         name = _codes(suite)[code]
         if name not in rows:
-            set_of = "core" if any(each["core"] for each in suites if _codes(each)[code] == name) else "extended"
             row = [f"`{name}`", f"`{suite[f'{kind}_token']}`", suite[kind], *(f"{suite[size]:,}" for size in sizes)]
-            rows[name] = [*row, str(suite["level"]), set_of] if levels else row
+            set_of = _set_of([each for each in suites if _codes(each)[code] == name])
+            rows[name] = [*row, *([str(suite["level"])] if levels else []), set_of]
     titles = [
         "short code",
         "in the id",
         "algorithm",
         *(size.removesuffix("_bytes").replace("_", " ") for size in sizes),
     ]
-    return [*table([*titles, "NIST level", "set"] if levels else titles, rows.values()), ""]
+    return [*table([*titles, *(["NIST level"] if levels else []), "set"], rows.values()), ""]
 
 
 def text() -> str:
     """Return the whole page."""
-    suites = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view="extended")]
+    suites = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view="all")]
     measured: dict[str, list[str]] = {}
     for suite in suites:
         if suite["campaign_2025"]:
@@ -64,7 +75,9 @@ def text() -> str:
     (ciphers,) = {" and ".join(each) for each in measured.values()}
     head = _HEAD.format(
         core=sum(suite["core"] for suite in suites),
-        extended=len(suites),
+        extended=sum(suite["published"] for suite in suites),
+        all=len(suites),
+        standard=sum(suite["standard"] for suite in suites),
         campaign=sum(suite["campaign_2025"] for suite in suites),
         measured=textwrap.fill(
             ", ".join(measured), 118, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False

@@ -23,6 +23,7 @@ class View(str, Enum):
     CORE = "core"
     EXTENDED = "extended"
     CAMPAIGN_2025 = "2025"
+    ALL = "all"
 
 
 _FILTERS = ("kem", "sig", "aead")
@@ -30,8 +31,12 @@ _FILTERS = ("kem", "sig", "aead")
 
 def suites(
     view: Annotated[
-        View, typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year.")
+        View,
+        typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year; all: later ones, too."),
     ] = View.CORE,
+    standard: Annotated[
+        bool, typer.Option("--standard", help="List the suites whose parts are all published standards, of any view.")
+    ] = False,
     level: Annotated[int | None, typer.Option(help="NIST security level: 1, 3 or 5.")] = None,
     kem: Annotated[str | None, typer.Option(help="Part of a KEM's name or token, e.g. ml-kem, hqc, mceliece.")] = None,
     sig: Annotated[str | None, typer.Option(help="Part of a signature's name or token, e.g. falcon.")] = None,
@@ -46,8 +51,9 @@ def suites(
 
     if level not in (None, 1, 3, 5):
         raise CliError(f"--level {level}: NIST levels here are 1, 3 and 5.", ExitCode.USAGE)
+    shown = "standard" if standard else view.value
     with engine_errors():
-        found = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view=view.value, only_available=available)]
+        found = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view=shown, only_available=available)]
     wanted = {"kem": kem, "sig": sig, "aead": aead}
     for name, text in wanted.items():
         if text and not any(matches(suite, name, text) for suite in found):

@@ -13,9 +13,16 @@ def listed(*arguments: str) -> list[dict]:
     return json.loads(ended.stdout)
 
 
-@pytest.mark.parametrize(("view", "count"), [("core", 72), ("extended", 132), ("2025", 30)])
+@pytest.mark.parametrize(("view", "count"), [("core", 72), ("extended", 132), ("2025", 30), ("all", 147)])
 def test_views(view: str, count: int) -> None:
     assert len(listed("--view", view)) == count
+
+
+def test_standards_alone() -> None:
+    found = listed("--standard")
+    assert [suite for suite in listed("--view", "all") if suite["standard"]] == found
+    assert {suite["kem_family"] for suite in found} == {"ML-KEM"}
+    assert "ML-768-AG-MD-65" in {suite["short_code"] for suite in found}
 
 
 def test_filters_narrow_together() -> None:

@@ -14,5 +14,5 @@ def known_suites() -> list[dict[str, Any]]:
         return []
     return [
         {"id": suite.id, "short_code": suite.short_code, "available": suite.available}
-        for suite in pqc_mav_tunnel.suites(view="extended")
+        for suite in pqc_mav_tunnel.suites(view="all")
     ]

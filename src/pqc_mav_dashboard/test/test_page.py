@@ -90,7 +90,7 @@ def test_a_recording_at_every_width(page: Page, replay: Dashboard, width: int, s
 
 
 def test_the_longest_name_of_a_suite_is_not_cut(page: Page) -> None:
-    suites = pqc_mav_tunnel.suites(view="extended")
+    suites = pqc_mav_tunnel.suites(view="all")
     longest = max(suites, key=lambda each: len(each.short_code))
     with own_run_folder() as environment:
         engine = FakeEngine(

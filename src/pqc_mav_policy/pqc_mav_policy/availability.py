@@ -109,7 +109,7 @@ class Availability:
         config = json.loads(config_json)
         folder = config.get("keys", "")
         tokens = signature_tokens(folder) if folder else None
-        registry = {entry.id: entry.sig_token for entry in pqc_mav_tunnel.suites(view="extended")}
+        registry = {entry.id: entry.sig_token for entry in pqc_mav_tunnel.suites(view="all")}
         rows = [
             {
                 "id": suite.id,

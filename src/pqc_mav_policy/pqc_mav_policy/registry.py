@@ -8,10 +8,10 @@ from pqc_mav_policy.suites import Catalogue, Suite
 
 @lru_cache(maxsize=1)
 def engine_catalogue() -> Catalogue:
-    """Every suite of the registry (132), whether its algorithms are built in or not."""
+    """Every suite of the registry, whether its algorithms are built in or not."""
     import pqc_mav_tunnel
 
-    return Catalogue(Suite.from_registry(entry.as_dict()) for entry in pqc_mav_tunnel.suites(view="extended"))
+    return Catalogue(Suite.from_registry(entry.as_dict()) for entry in pqc_mav_tunnel.suites(view="all"))
 
 
 @lru_cache(maxsize=1)

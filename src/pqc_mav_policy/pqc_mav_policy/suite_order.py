@@ -21,7 +21,8 @@ OrderName = Literal["cost", "published"]
 LEVEL_POINTS: Mapping[int, int] = {1: 0, 3: 10, 5: 20}
 KEM_POINTS: Mapping[str, int] = {"ML-KEM": 0, "HQC": 3, "Classic-McEliece": 5}
 AEAD_POINTS: Mapping[str, int] = {"aesgcm": 0, "chacha20poly1305": 1, "ascon128a": 2}
-# Outside the published three families; only orders suites within one octave and level.
+# With what the tier lacks; only order suites within one octave and level.
+AEAD_ORDER: Mapping[str, int] = {**AEAD_POINTS, "asconaead128": 3}
 FAMILY_ORDER: Mapping[str, int] = {"ML-KEM": 0, "FrodoKEM": 1, "HQC": 2, "Classic-McEliece": 3}
 SIG_ORDER: Mapping[str, int] = {"Falcon": 0, "ML-DSA": 1, "SPHINCS+": 2}
 # Everything up to this is one octave: to a link, handshakes of a few ms are all the same.
@@ -31,8 +32,8 @@ CostKey = tuple[int, int, int, int, int, int, str]
 
 
 def published_tier(suite: Suite) -> int | None:
-    """The tier of [pqcmav-paper], 0 (lightest) to 27; None for a family outside it (FrodoKEM)."""
-    if suite.kem_family not in KEM_POINTS:
+    """The tier of [pqcmav-paper], 0 (lightest) to 27; None for a part outside it (FrodoKEM, Ascon-AEAD128)."""
+    if suite.kem_family not in KEM_POINTS or suite.aead_token not in AEAD_POINTS:
         return None
     return LEVEL_POINTS[suite.level] + KEM_POINTS[suite.kem_family] + AEAD_POINTS[suite.aead_token]
 
@@ -49,7 +50,7 @@ def cost_key(suite: Suite) -> CostKey:
         suite.level,
         FAMILY_ORDER[suite.kem_family],
         SIG_ORDER[suite.sig_family],
-        AEAD_POINTS[suite.aead_token],
+        AEAD_ORDER[suite.aead_token],
         suite.handshake_bytes,
         suite.id,
     )

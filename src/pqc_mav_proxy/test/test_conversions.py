@@ -89,7 +89,7 @@ def test_a_handshake_is_one_of_the_control_socket_and_one_of_ros() -> None:
 
 
 def test_suite_messages_of_the_whole_registry() -> None:
-    for suite in pqc_mav_tunnel.suites(view="extended"):
+    for suite in pqc_mav_tunnel.suites(view="all"):
         message = message_of(SuiteInfo, suite.as_dict())
         assert message.id == suite.id
         assert message.public_key_bytes == suite.public_key_bytes > 0

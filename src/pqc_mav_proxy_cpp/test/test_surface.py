@@ -132,7 +132,7 @@ def test_topics_services_and_actions(proxy: Proxy, watcher: Watcher) -> None:
 
 
 def test_suites(proxy: Proxy, watcher: Watcher) -> None:
-    for view, count in (("", 72), ("extended", 132), ("2025", 30)):
+    for view, count in (("", 72), ("extended", 132), ("2025", 30), ("all", 147)):
         answer = watcher.call(ListSuites, f"{proxy.name}/list_suites", ListSuites.Request(view=view))
         known = pqc_mav_tunnel.suites(view=view or "core")
         assert answer.ok and len(answer.suites) == len(known) == count
@@ -142,7 +142,10 @@ def test_suites(proxy: Proxy, watcher: Watcher) -> None:
                 field: value for field, value in suite.as_dict().items() if field in fields
             }
     answer = watcher.call(ListSuites, f"{proxy.name}/list_suites", ListSuites.Request(view="nonsense"))
-    assert (answer.ok, answer.message) == (False, "The view is 'nonsense'; it must be core, extended or 2025.")
+    assert (answer.ok, answer.message) == (
+        False,
+        "The view is 'nonsense'; it must be core, extended, 2025, standard or all.",
+    )
 
 
 def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:

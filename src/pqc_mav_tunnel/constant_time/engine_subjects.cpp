@@ -5,7 +5,7 @@
 #include "constant_time/marks.hpp"
 #include "constant_time/subject.hpp"
 #include "crypto/aead.hpp"
-#include "crypto/ascon128a.hpp"
+#include "crypto/ascon.hpp"
 #include "handshake/handshake_datagram.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/restart_key.hpp"
@@ -130,7 +130,8 @@ void add_derivations(std::vector<Subject>& out) {
 }
 
 /// With data in all lengths of a block and a half: whole blocks, whole words, the odd bytes.
-void add_ascon(std::vector<Subject>& out) {
+template <typename Cipher>
+void add_ascon(std::vector<Subject>& out, const std::string& title) {
   struct State {
     Secret<32> key;
     Bytes data;
@@ -144,11 +145,11 @@ void add_ascon(std::vector<Subject>& out) {
                      draw_bytes(state->key.mut(), good ? which : Class::fixed);
                      state->data.assign(64 + 23, 0x44);
                      if (!opens) return;
-                     Ascon128a(state->key.view().first<16>()).encrypt(nonce, kAddress, state->data, state->tag);
+                     Cipher(state->key.view().first<16>()).encrypt(nonce, kAddress, state->data, state->tag);
                      if (!good) spoil(state->tag, which);
                    },
                    [=] {
-                     const Ascon128a cipher(state->key.view().first<16>());
+                     const Cipher cipher(state->key.view().first<16>());
                      if (opens) keep(cipher.decrypt(nonce, kAddress, state->data, state->tag));
                      if (!opens) cipher.encrypt(nonce, kAddress, state->data, state->tag);
                    },
@@ -158,9 +159,9 @@ void add_ascon(std::vector<Subject>& out) {
                      return secrets;
                    }});
   };
-  subject("Ascon-128a seals", false, true);
-  subject("Ascon-128a opens", true, true);
-  subject("Ascon-128a refuses", true, false);
+  subject(title + " seals", false, true);
+  subject(title + " opens", true, true);
+  subject(title + " refuses", true, false);
 }
 
 /// Whole exchanges in memory. Their time has much else in it.
@@ -211,7 +212,8 @@ std::vector<Subject> engine_subjects() {
   std::vector<Subject> out;
   add_comparisons(out);
   add_derivations(out);
-  add_ascon(out);
+  add_ascon<Ascon128a>(out, "Ascon-128a");
+  add_ascon<AsconAead128>(out, "Ascon-AEAD128");
   add_exchanges(out);
   return out;
 }

@@ -232,7 +232,7 @@ std::vector<Subject> openssl_subjects() {
     ByteArray<16> tag{};
   };
   for (const auto& info : aeads()) {
-    if (info.id == AeadId::ascon128a) continue;  // the engine's own
+    if (info.id != AeadId::aes256gcm && info.id != AeadId::chacha20poly1305) continue;  // the engine's own
     for (const bool opens : {false, true}) {
       auto packet = std::make_shared<Packet>();
       const auto id = info.id;

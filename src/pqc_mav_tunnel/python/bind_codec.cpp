@@ -21,7 +21,7 @@ AeadId aead_of(const std::string& token) {
   for (const auto& aead : aeads())
     if (aead.token == token) return aead.id;
   throw TunnelError(Errc::config_invalid,
-                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305 and ascon128a.");
+                    "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305, ascon128a and asconaead128.");
 }
 
 std::span<const std::uint8_t, 32> key_for(const SessionKeys& keys, const std::string& direction) {

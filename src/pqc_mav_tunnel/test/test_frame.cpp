@@ -196,7 +196,7 @@ TEST_P(EveryAead, APacketShorterThanItsHeaderSaysIsRefused) {
   EXPECT_EQ(receive_.open(header, MutableBytes(packet).first(kOverhead - 1)).drop, Drop::malformed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Aead, EveryAead, ::testing::Values("aesgcm", "chacha20poly1305", "ascon128a"),
+INSTANTIATE_TEST_SUITE_P(Aead, EveryAead, ::testing::Values("aesgcm", "chacha20poly1305", "ascon128a", "asconaead128"),
                          [](const auto& info) { return info.param; });
 
 TEST(Frame, HeadersComeBackAsTheyWere) {

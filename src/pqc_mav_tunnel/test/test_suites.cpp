@@ -18,16 +18,31 @@ using Strings = std::vector<std::string>;
 std::size_t count(const SuiteFilter& filter) { return filter_suites(filter).size(); }
 
 TEST(Suites, CountsPerLevel) {
-  std::map<int, int> core, extended;
+  std::map<int, int> core, extended, all, standard;
   for (const auto& suite : all_suites()) {
-    ++extended[suite.level];
+    ++all[suite.level];
+    if (suite.published) ++extended[suite.level];
     if (suite.core) ++core[suite.level];
+    if (suite.standard()) ++standard[suite.level];
   }
   EXPECT_EQ(core, (std::map<int, int>{{1, 27}, {3, 18}, {5, 27}}));
   EXPECT_EQ(extended, (std::map<int, int>{{1, 48}, {3, 36}, {5, 48}}));
+  EXPECT_EQ(all, (std::map<int, int>{{1, 54}, {3, 39}, {5, 54}}));
+  EXPECT_EQ(standard, (std::map<int, int>{{1, 3}, {3, 3}, {5, 3}}));
   EXPECT_EQ(count({}), 72u);
   EXPECT_EQ(count({.view = SuiteView::extended, .aeads = {}, .kem_families = {}, .sig_families = {}}), 132u);
   EXPECT_EQ(count({.view = SuiteView::campaign_2025, .aeads = {}, .kem_families = {}, .sig_families = {}}), 30u);
+  EXPECT_EQ(count({.view = SuiteView::standard, .aeads = {}, .kem_families = {}, .sig_families = {}}), 9u);
+  EXPECT_EQ(count({.view = SuiteView::all, .aeads = {}, .kem_families = {}, .sig_families = {}}), all_suites().size());
+}
+
+TEST(Suites, NoneHasASupersededAlgorithmBesideALaterOne) {
+  for (const auto& suite : all_suites()) {
+    const std::set<Edition> editions{suite.kem->edition, suite.sig->edition, suite.aead->edition};
+    EXPECT_FALSE(editions.contains(Edition::superseded) && editions.contains(Edition::later)) << suite.id;
+    EXPECT_EQ(suite.published, !editions.contains(Edition::later)) << suite.id;
+    EXPECT_TRUE(suite.published || !(suite.core || suite.campaign_2025)) << suite.id;
+  }
 }
 
 TEST(Suites, KemAndSignatureHaveTheSameLevel) {
@@ -162,7 +177,7 @@ TEST(Suites, ClosestMatches) {
   EXPECT_EQ(closest_suites("cs-mlkem768-aesgcm-mldsa66").front(), "cs-mlkem768-aesgcm-mldsa65");
   EXPECT_EQ(closest_suites("ml-768-as-md65").front(), "cs-mlkem768-ascon128a-mldsa65");
   EXPECT_EQ(closest_suites("CS-HQC128-AESGCM-FALCON51").front(), "cs-hqc128-aesgcm-falcon512");
-  EXPECT_EQ(closest_suites("Falcon", 1000).size(), 24u);
+  EXPECT_EQ(closest_suites("Falcon", 1000).size(), 30u);
   EXPECT_EQ(closest_suites("mlkem", 2).size(), 2u);
 }
 
@@ -222,8 +237,9 @@ TEST(Suites, SizesOfTheStandards) {
   for (const auto& [token, size] : signatures) EXPECT_EQ(find_sig(token)->signature_max, size) << token;
   for (const auto& aead : aeads()) {
     EXPECT_EQ(aead.tag, 16u);
-    EXPECT_EQ(aead.key, aead.id == AeadId::ascon128a ? 16u : 32u);
-    EXPECT_EQ(aead.nonce, aead.id == AeadId::ascon128a ? 16u : 12u);
+    const bool ascon = aead.id == AeadId::ascon128a || aead.id == AeadId::ascon_aead128;
+    EXPECT_EQ(aead.key, ascon ? 16u : 32u);
+    EXPECT_EQ(aead.nonce, ascon ? 16u : 12u);
   }
 }
 

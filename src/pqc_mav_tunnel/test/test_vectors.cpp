@@ -211,7 +211,7 @@ TEST(DataVectors, EveryDatagram) {
     expect_datagram(name, given, given, FrameType::data, given.bytes("payload"));
     ++count;
   }
-  EXPECT_EQ(count, 33);
+  EXPECT_EQ(count, 44);
 }
 
 TEST(ControlVectors, EveryFrame) {

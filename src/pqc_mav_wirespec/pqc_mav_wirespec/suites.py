@@ -8,8 +8,17 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from enum import Enum
 
 from .errors import SuiteError
+
+
+class Edition(Enum):
+    """An algorithm that was succeeded and its successor are two; no suite has one of each kind."""
+
+    LASTING = "lasting"
+    SUPERSEDED = "superseded"
+    LATER = "later"
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Kem:
     param_id: int
     core: bool
     library_names: tuple[str, ...]
+    edition: Edition = Edition.LASTING
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class Sig:
     param_id: int
     core: bool
     library_names: tuple[str, ...]
+    edition: Edition = Edition.LASTING
 
 
 @dataclass(frozen=True)
@@ -49,15 +60,16 @@ class Aead:
     code: str
     key_bytes: int
     nonce_bytes: int
+    edition: Edition = Edition.LASTING
 
 
 KEMS = (
     Kem("mlkem512", "ML-512", 1, 1, 1, True, ("ML-KEM-512",)),
     Kem("mlkem768", "ML-768", 3, 1, 2, True, ("ML-KEM-768",)),
     Kem("mlkem1024", "ML-1024", 5, 1, 3, True, ("ML-KEM-1024",)),
-    Kem("hqc128", "HQC-128", 1, 2, 1, True, ("HQC-128", "HQC-1")),
-    Kem("hqc192", "HQC-192", 3, 2, 2, True, ("HQC-192", "HQC-3")),
-    Kem("hqc256", "HQC-256", 5, 2, 3, True, ("HQC-256", "HQC-5")),
+    Kem("hqc128", "HQC-128", 1, 2, 1, True, ("HQC-128",), Edition.SUPERSEDED),
+    Kem("hqc192", "HQC-192", 3, 2, 2, True, ("HQC-192",), Edition.SUPERSEDED),
+    Kem("hqc256", "HQC-256", 5, 2, 3, True, ("HQC-256",), Edition.SUPERSEDED),
     Kem("classicmceliece348864", "MC-348", 1, 3, 1, True, ("Classic-McEliece-348864",)),
     Kem("classicmceliece460896", "MC-460", 3, 3, 2, True, ("Classic-McEliece-460896",)),
     Kem("classicmceliece8192128", "MC-8192", 5, 3, 3, True, ("Classic-McEliece-8192128",)),
@@ -72,18 +84,19 @@ SIGS = (
     Sig("mldsa87", "MD-87", 5, 1, 3, True, ("ML-DSA-87",)),
     Sig("falcon512", "FA-512", 1, 2, 1, True, ("Falcon-512",)),
     Sig("falcon1024", "FA-1024", 5, 2, 2, True, ("Falcon-1024",)),
-    Sig("sphincs128s", "SP-128s", 1, 3, 1, True, ("SPHINCS+-SHA2-128s-simple", "SLH_DSA_PURE_SHA2_128S")),
-    Sig("sphincs192s", "SP-192s", 3, 3, 2, True, ("SPHINCS+-SHA2-192s-simple", "SLH_DSA_PURE_SHA2_192S")),
-    Sig("sphincs256s", "SP-256s", 5, 3, 3, True, ("SPHINCS+-SHA2-256s-simple", "SLH_DSA_PURE_SHA2_256S")),
-    Sig("sphincs128fsha2", "SP-128f", 1, 3, 4, False, ("SPHINCS+-SHA2-128f-simple", "SLH_DSA_PURE_SHA2_128F")),
-    Sig("sphincs192fsha2", "SP-192f", 3, 3, 5, False, ("SPHINCS+-SHA2-192f-simple", "SLH_DSA_PURE_SHA2_192F")),
-    Sig("sphincs256fsha2", "SP-256f", 5, 3, 6, False, ("SPHINCS+-SHA2-256f-simple", "SLH_DSA_PURE_SHA2_256F")),
+    Sig("sphincs128s", "SP-128s", 1, 3, 1, True, ("SPHINCS+-SHA2-128s-simple",), Edition.SUPERSEDED),
+    Sig("sphincs192s", "SP-192s", 3, 3, 2, True, ("SPHINCS+-SHA2-192s-simple",), Edition.SUPERSEDED),
+    Sig("sphincs256s", "SP-256s", 5, 3, 3, True, ("SPHINCS+-SHA2-256s-simple",), Edition.SUPERSEDED),
+    Sig("sphincs128fsha2", "SP-128f", 1, 3, 4, False, ("SPHINCS+-SHA2-128f-simple",), Edition.SUPERSEDED),
+    Sig("sphincs192fsha2", "SP-192f", 3, 3, 5, False, ("SPHINCS+-SHA2-192f-simple",), Edition.SUPERSEDED),
+    Sig("sphincs256fsha2", "SP-256f", 5, 3, 6, False, ("SPHINCS+-SHA2-256f-simple",), Edition.SUPERSEDED),
 )
 
 AES_GCM = Aead("aesgcm", "AG", 32, 12)
 CHACHA20_POLY1305 = Aead("chacha20poly1305", "CP", 32, 12)
-ASCON_128A = Aead("ascon128a", "AS", 16, 16)
-AEADS = (AES_GCM, CHACHA20_POLY1305, ASCON_128A)
+ASCON_128A = Aead("ascon128a", "AS", 16, 16, Edition.SUPERSEDED)
+ASCON_AEAD128 = Aead("asconaead128", "AA", 16, 16, Edition.LATER)
+AEADS = (AES_GCM, CHACHA20_POLY1305, ASCON_128A, ASCON_AEAD128)
 
 
 @dataclass(frozen=True)
@@ -105,9 +118,19 @@ class Suite:
         return f"{self.kem.code}-{self.aead.code}-{self.sig.code}"
 
     @property
+    def editions(self) -> set[Edition]:
+        """Of its parts."""
+        return {self.kem.edition, self.aead.edition, self.sig.edition}
+
+    @property
+    def published(self) -> bool:
+        """Whether it is one of the 132."""
+        return Edition.LATER not in self.editions
+
+    @property
     def core(self) -> bool:
         """Whether it is one of the 72."""
-        return self.kem.core and self.sig.core
+        return self.published and self.kem.core and self.sig.core
 
     @property
     def header_ids(self) -> bytes:
@@ -116,7 +139,9 @@ class Suite:
 
 
 ALL_SUITES: tuple[Suite, ...] = tuple(
-    Suite(kem, aead, sig) for kem in KEMS for aead in AEADS for sig in SIGS if kem.level == sig.level
+    suite
+    for suite in (Suite(kem, aead, sig) for kem in KEMS for aead in AEADS for sig in SIGS if kem.level == sig.level)
+    if not suite.editions >= {Edition.SUPERSEDED, Edition.LATER}
 )
 CORE_SUITES: tuple[Suite, ...] = tuple(suite for suite in ALL_SUITES if suite.core)
 

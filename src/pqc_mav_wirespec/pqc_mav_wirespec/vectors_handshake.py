@@ -54,6 +54,7 @@ CASES: tuple[Case, ...] = (
     Case("HQC-128-AG-FA-512", signed=True),
     Case("FR-640A-AG-FA-512", digest=True),
     Case("MC-348-AS-FA-512", hybrid=False, signed=True, digest=True),
+    Case("ML-512-AA-FA-512"),
 )
 
 

@@ -15,7 +15,7 @@ from pqc_mav_wirespec.messages import ClientHello, RejectCode
 from pqc_mav_wirespec.suites import ALL_SUITES, find_suite
 
 # one cipher suffices here: it takes no part in the handshake but for its name
-PER_ALGORITHM_PAIR = [suite for suite in ALL_SUITES if suite.aead.token == "ascon128a"]
+PER_ALGORITHM_PAIR = [suite for suite in ALL_SUITES if suite.aead.token == "aesgcm"]
 SUITES = [
     find_suite(name) for name in ("ML-768-CP-MD-65", "HQC-128-AS-FA-512", "MC-348-AG-SP-128s", "FR-640A-AG-MD-44")
 ]

@@ -13,7 +13,7 @@ from pqc_mav_wirespec.messages import M0, ClientHello, Reject
 from pqc_mav_wirespec.oqs_library import library_name
 from pqc_mav_wirespec.suites import ALL_SUITES, CORE_SUITES, SIGS, find_suite
 
-AVAILABLE = [find_suite(info.id) for info in engine.suites("extended", only_available=True)]
+AVAILABLE = [find_suite(info.id) for info in engine.suites("all", only_available=True)]
 PER_SIGNATURE = [next(suite for suite in ALL_SUITES if suite.sig == sig and suite.kem.family_id == 1) for sig in SIGS]
 PAYLOADS = (b"", b"\x00", bytes(range(255)), bytes(1400))
 
@@ -50,7 +50,7 @@ def test_every_core_suite_is_available():
 
 def test_tables_agree():
     assert set(OUTCOMES.values()) == set(Outcome)
-    infos = {info.id: info for info in engine.suites("extended")}
+    infos = {info.id: info for info in engine.suites("all")}
     assert sorted(infos) == sorted(suite.id for suite in ALL_SUITES)
     for suite in ALL_SUITES:
         info = infos[suite.id]

@@ -3,12 +3,17 @@ import pytest
 
 from pqc_mav_wirespec.errors import SuiteError
 from pqc_mav_wirespec.oqs_library import library_name
-from pqc_mav_wirespec.suites import ALL_SUITES, CORE_SUITES, KEMS, SIGS, find_suite, suite_by_id
+from pqc_mav_wirespec.suites import ALL_SUITES, CORE_SUITES, KEMS, SIGS, Edition, find_suite, suite_by_id
 
 
-def test_there_are_72_core_and_132_suites_under_distinct_names():
-    assert (len(CORE_SUITES), len(ALL_SUITES)) == (72, 132)
-    assert len({suite.id for suite in ALL_SUITES} | {suite.short_code for suite in ALL_SUITES}) == 264
+def test_there_are_72_core_and_132_published_suites_under_distinct_names():
+    published = [suite for suite in ALL_SUITES if suite.published]
+    assert (len(CORE_SUITES), len(published), len(ALL_SUITES)) == (72, 132, 147)
+    assert len({suite.id for suite in ALL_SUITES} | {suite.short_code for suite in ALL_SUITES}) == 2 * 147
+
+
+def test_no_suite_has_both_an_algorithm_and_a_successor_of_another():
+    assert not any(suite.editions >= {Edition.SUPERSEDED, Edition.LATER} for suite in ALL_SUITES)
 
 
 def test_levels_agree_within_each_suite():
@@ -25,6 +30,7 @@ def test_wire_ids_are_distinct_per_table():
     [
         ("ML-768-AG-MD-65", "cs-mlkem768-aesgcm-mldsa65", "01020102"),
         ("MC-8192-AS-SP-256f", "cs-classicmceliece8192128-ascon128a-sphincs256fsha2", "03030306"),
+        ("ML-768-AA-MD-65", "cs-mlkem768-asconaead128-mldsa65", "01020102"),
         ("FR-640A-CP-FA-512", "cs-frodokem640aes-chacha20poly1305-falcon512", "04010201"),
         ("HQC-256-AG-SP-256s", "cs-hqc256-aesgcm-sphincs256s", "02030303"),
     ],

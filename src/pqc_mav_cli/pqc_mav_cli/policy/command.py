@@ -130,7 +130,7 @@ def table(
         Path | None,
         typer.Option(help="Handshakes measured on this machine: engine.json.gz of 'make bench'.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="List all 132 suites, not only the 72 core suites.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List all suites, not only the 72 core suites.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List suites from light to heavy next to their published tiers; compare both orders with handshake times."""

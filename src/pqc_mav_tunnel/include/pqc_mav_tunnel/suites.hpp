@@ -12,12 +12,17 @@
 
 namespace pqcmav {
 
-enum class AeadId : std::uint8_t { aes256gcm, chacha20poly1305, ascon128a };
+enum class AeadId : std::uint8_t { aes256gcm, chacha20poly1305, ascon128a, ascon_aead128 };
+
+/// An algorithm as it was when the 132 suites were published, and its successor, are two algorithms. `lasting`: never
+/// succeeded. No suite has both a superseded and a later one.
+enum class Edition : std::uint8_t { lasting, superseded, later };
 
 struct KemInfo {
   std::string_view token, display, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
+  Edition edition;
   std::string_view standard;                                      // that specifies it; "" = none published so far
   std::array<std::string_view, 3> oqs_names;                      // candidates, newest first; empty = none
   std::size_t public_key, secret_key, ciphertext, shared_secret;  // bytes
@@ -27,6 +32,7 @@ struct SigInfo {
   std::string_view token, display, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
+  Edition edition;
   std::string_view standard;
   std::array<std::string_view, 3> oqs_names;
   std::size_t public_key, secret_key, signature_max;  // bytes
@@ -34,6 +40,7 @@ struct SigInfo {
 
 struct AeadInfo {
   std::string_view token, display, short_code, standard;
+  Edition edition;
   AeadId id;
   std::size_t key, nonce, tag;  // bytes
 };
@@ -44,7 +51,8 @@ struct Suite {
   const SigInfo* sig;
   const AeadInfo* aead;
   std::uint8_t level;  // NIST 1, 3 or 5
-  bool core;           // one of the 72
+  bool published;      // one of the 132 of 2025: no part is of a later edition
+  bool core;           // one of the 72 among them
   bool campaign_2025;  // one of the 30 measured in October 2025
   /// Whether a published standard specifies all three algorithms (SECURITY.md, Algorithms).
   [[nodiscard]] bool standard() const noexcept {
@@ -61,7 +69,7 @@ struct Availability {
   std::string reason;              // one sentence when not available
 };
 
-enum class SuiteView { core, extended, campaign_2025 };
+enum class SuiteView { core, extended, campaign_2025, standard, all };
 
 struct SuiteFilter {
   SuiteView view = SuiteView::core;
@@ -79,7 +87,7 @@ std::span<const AeadInfo> aeads() noexcept;
 const KemInfo* find_kem(std::string_view token) noexcept;
 const SigInfo* find_sig(std::string_view token) noexcept;
 
-/// All 132 suites in a fixed order: level, KEM, signature, AEAD.
+/// All suites in a fixed order: level, KEM, signature, AEAD.
 std::span<const Suite> all_suites();
 /// By suite id or short code, without regard to case; nullptr when unknown.
 const Suite* find_suite(std::string_view id_or_code);

@@ -54,6 +54,7 @@ class SuiteInfo:
     short_code: str
     level: int
     core: bool
+    published: bool  # one of the 132 of 2025
     campaign_2025: bool
     standard: bool  # a published standard specifies all three of its algorithms
     kem: str

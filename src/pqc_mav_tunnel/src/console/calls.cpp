@@ -22,11 +22,11 @@ using Texts = std::vector<std::string>;
 std::string text(const Json& given, const char* name) { return given.at(name).get<std::string>(); }
 
 Json suites(const Json& given) {
-  static constexpr std::array<std::string_view, 3> views{"core", "extended", "2025"};
+  static constexpr std::array<std::string_view, 5> views{"core", "extended", "2025", "standard", "all"};
   const auto view = std::ranges::find(views, text(given, "view"));
   if (view == views.end())
     throw TunnelError(Errc::config_invalid,
-                      "The view is '" + text(given, "view") + "'; it must be core, extended or 2025.");
+                      "The view is '" + text(given, "view") + "'; it must be core, extended, 2025, standard or all.");
   SuiteFilter filter;
   filter.view = static_cast<SuiteView>(view - views.begin());
   filter.only_available = given.at("only_available").get<bool>();

@@ -46,7 +46,7 @@ std::set<const SigInfo*> GcsControl::signatures_allowed() const {
     }
   }
   if (all)
-    add(filter_suites({.view = SuiteView::extended,
+    add(filter_suites({.view = SuiteView::all,
                        .max_level = 5,
                        .aeads = {},
                        .kem_families = {},

@@ -2,11 +2,12 @@
 #include "crypto/aead.hpp"
 
 #include "crypto/aead_raw.hpp"
-#include "crypto/ascon128a.hpp"
+#include "crypto/ascon.hpp"
 
 namespace pqcmav {
 namespace {
 
+template <typename Cipher>
 class AsconAead final : public RawAead {
  public:
   explicit AsconAead(std::span<const std::uint8_t, 16> key) noexcept : cipher_(key) {}
@@ -22,7 +23,7 @@ class AsconAead final : public RawAead {
   }
 
  private:
-  Ascon128a cipher_;
+  Cipher cipher_;
 };
 
 }  // namespace
@@ -37,7 +38,8 @@ ByteArray<16> packet_nonce(std::uint8_t epoch, std::uint64_t sequence) noexcept 
 }
 
 std::unique_ptr<RawAead> make_raw_aead(AeadId id, std::span<const std::uint8_t, 32> key) {
-  if (id == AeadId::ascon128a) return std::make_unique<AsconAead>(key.first<16>());
+  if (id == AeadId::ascon128a) return std::make_unique<AsconAead<Ascon128a>>(key.first<16>());
+  if (id == AeadId::ascon_aead128) return std::make_unique<AsconAead<AsconAead128>>(key.first<16>());
   return make_openssl_aead(id, key);
 }
 

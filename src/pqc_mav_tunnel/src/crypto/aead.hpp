@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per-packet authenticated encryption in place: AES-256-GCM and ChaCha20-Poly1305 through OpenSSL, Ascon-128a native.
+// Per-packet authenticated encryption in place: AES-256-GCM and ChaCha20-Poly1305 through OpenSSL, both of
+// Ascon native.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class Aead {
   Aead() = default;
 };
 
-/// `key` has 32 bytes; Ascon-128a uses the first 16. Throws TunnelError(crypto).
+/// `key` has 32 bytes; those of Ascon use the first 16. Throws TunnelError(crypto).
 std::unique_ptr<Aead> make_aead(AeadId id, std::span<const std::uint8_t, 32> key);
 
 /// The nonce of a packet: 12 bytes, and four zero bytes more which only Ascon uses.

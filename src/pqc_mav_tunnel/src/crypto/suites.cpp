@@ -23,28 +23,47 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
+Suite make_suite(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) {
+  const auto joined = [](std::string_view first, std::string_view second, std::string_view third) {
+    return std::string(first).append("-").append(second).append("-").append(third);
+  };
+  Suite out;
+  out.id = "cs-" + joined(kem.token, aead.token, sig.token);
+  out.short_code = joined(kem.short_code, aead.short_code, sig.short_code);
+  out.kem = &kem;
+  out.sig = &sig;
+  out.aead = &aead;
+  out.level = kem.level;
+  out.published = kem.edition != Edition::later && sig.edition != Edition::later && aead.edition != Edition::later;
+  out.core = out.published && kem.core && sig.core;
+  out.campaign_2025 = in_campaign_2025(kem, sig, aead);
+  return out;
+}
+
 std::vector<Suite> build() {
   std::vector<Suite> out;
-  out.reserve(suite_pairs().size() * aeads().size());
-  for (const auto& row : suite_pairs()) {
-    for (const auto& aead : aeads()) {
-      Suite suite;
-      suite.id.append("cs-").append(row.kem->token).append("-").append(aead.token).append("-").append(row.sig->token);
-      suite.short_code.append(row.kem->short_code)
-          .append("-")
-          .append(aead.short_code)
-          .append("-")
-          .append(row.sig->short_code);
-      suite.kem = row.kem;
-      suite.sig = row.sig;
-      suite.aead = &aead;
-      suite.level = row.kem->level;
-      suite.core = row.kem->core && row.sig->core;
-      suite.campaign_2025 = row.campaign_2025 && in_campaign_2025(aead);
-      out.push_back(std::move(suite));
+  for (const std::uint8_t level : {1, 3, 5}) {
+    for (const auto& kem : kems()) {
+      if (kem.level != level) continue;
+      for (const auto& sig : sigs()) {
+        for (const auto& aead : aeads()) {
+          if (make_a_suite(kem, sig, aead)) out.push_back(make_suite(kem, sig, aead));
+        }
+      }
     }
   }
   return out;
+}
+
+bool in_view(const Suite& suite, SuiteView view) noexcept {
+  switch (view) {
+    case SuiteView::core: return suite.core;
+    case SuiteView::extended: return suite.published;
+    case SuiteView::campaign_2025: return suite.campaign_2025;
+    case SuiteView::standard: return suite.standard();
+    case SuiteView::all: return true;
+  }
+  return false;
 }
 
 const std::unordered_map<std::string, const Suite*>& by_name() {
@@ -152,9 +171,7 @@ std::vector<std::string> closest_suites(std::string_view text, std::size_t count
 std::vector<const Suite*> filter_suites(const SuiteFilter& filter) {
   std::vector<const Suite*> out;
   for (const auto& suite : all_suites()) {
-    if (filter.view == SuiteView::core && !suite.core) continue;
-    if (filter.view == SuiteView::campaign_2025 && !suite.campaign_2025) continue;
-    if (suite.level > filter.max_level) continue;
+    if (!in_view(suite, filter.view) || suite.level > filter.max_level) continue;
     if (!filter.aeads.empty() && std::ranges::find(filter.aeads, suite.aead->id) == filter.aeads.end()) continue;
     if (!allowed(filter.kem_families, suite.kem->family) || !allowed(filter.sig_families, suite.sig->family)) continue;
     if (filter.only_available && !availability(suite).available) continue;

@@ -1,23 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of algorithms and suites. Everything else (listing, wire ids, availability, key files, documentation)
-// is looked up here; nothing is ever read out of a name. Sizes: FIPS 203, FIPS 204, FIPS 205 and the round-3/4
+// The one table of algorithms, and which of them make a suite. Everything else (listing, wire ids, availability, key
+// files, documentation) is looked up here; nothing is ever read out of a name. Sizes: FIPS 203, FIPS 204, FIPS 205 and the round-3/4
 // submissions, as liboqs 0.13 implements them.
 #include "crypto/suites_table.hpp"
 
-#include <stdexcept>
+#include <algorithm>
+#include <utility>
 
 namespace pqcmav {
 namespace {
 
+using enum Edition;
+
 constexpr KemInfo kKems[] = {
-    // token, display, family, short code, family id, param id, level, core, standard, liboqs names newest first, public key,
+    // token, display, family, short code, family id, param id, level, core, edition, standard, liboqs names newest first, public key,
     // secret key, ciphertext, shared secret
-    {"mlkem512", "ML-KEM-512", "ML-KEM", "ML-512", 1, 1, 1, true, "FIPS 203", {"ML-KEM-512"}, 800, 1632, 768, 32},
-    {"mlkem768", "ML-KEM-768", "ML-KEM", "ML-768", 1, 2, 3, true, "FIPS 203", {"ML-KEM-768"}, 1184, 2400, 1088, 32},
-    {"mlkem1024", "ML-KEM-1024", "ML-KEM", "ML-1024", 1, 3, 5, true, "FIPS 203", {"ML-KEM-1024"}, 1568, 3168, 1568, 32},
-    {"hqc128", "HQC-128", "HQC", "HQC-128", 2, 1, 1, true, "", {"HQC-1", "HQC-128"}, 2249, 2305, 4433, 64},
-    {"hqc192", "HQC-192", "HQC", "HQC-192", 2, 2, 3, true, "", {"HQC-3", "HQC-192"}, 4522, 4586, 8978, 64},
-    {"hqc256", "HQC-256", "HQC", "HQC-256", 2, 3, 5, true, "", {"HQC-5", "HQC-256"}, 7245, 7317, 14421, 64},
+    {"mlkem512",
+     "ML-KEM-512",
+     "ML-KEM",
+     "ML-512",
+     1,
+     1,
+     1,
+     true,
+     lasting,
+     "FIPS 203",
+     {"ML-KEM-512"},
+     800,
+     1632,
+     768,
+     32},
+    {"mlkem768",
+     "ML-KEM-768",
+     "ML-KEM",
+     "ML-768",
+     1,
+     2,
+     3,
+     true,
+     lasting,
+     "FIPS 203",
+     {"ML-KEM-768"},
+     1184,
+     2400,
+     1088,
+     32},
+    {"mlkem1024",
+     "ML-KEM-1024",
+     "ML-KEM",
+     "ML-1024",
+     1,
+     3,
+     5,
+     true,
+     lasting,
+     "FIPS 203",
+     {"ML-KEM-1024"},
+     1568,
+     3168,
+     1568,
+     32},
+    {"hqc128", "HQC-128", "HQC", "HQC-128", 2, 1, 1, true, superseded, "", {"HQC-128"}, 2249, 2305, 4433, 64},
+    {"hqc192", "HQC-192", "HQC", "HQC-192", 2, 2, 3, true, superseded, "", {"HQC-192"}, 4522, 4586, 8978, 64},
+    {"hqc256", "HQC-256", "HQC", "HQC-256", 2, 3, 5, true, superseded, "", {"HQC-256"}, 7245, 7317, 14421, 64},
     {"classicmceliece348864",
      "Classic-McEliece-348864",
      "Classic-McEliece",
@@ -26,6 +71,7 @@ constexpr KemInfo kKems[] = {
      1,
      1,
      true,
+     lasting,
      "",
      {"Classic-McEliece-348864"},
      261120,
@@ -40,6 +86,7 @@ constexpr KemInfo kKems[] = {
      2,
      3,
      true,
+     lasting,
      "",
      {"Classic-McEliece-460896"},
      524160,
@@ -54,6 +101,7 @@ constexpr KemInfo kKems[] = {
      3,
      5,
      true,
+     lasting,
      "",
      {"Classic-McEliece-8192128"},
      1357824,
@@ -68,6 +116,7 @@ constexpr KemInfo kKems[] = {
      1,
      1,
      false,
+     lasting,
      "",
      {"FrodoKEM-640-AES"},
      9616,
@@ -82,6 +131,7 @@ constexpr KemInfo kKems[] = {
      2,
      3,
      false,
+     lasting,
      "",
      {"FrodoKEM-976-AES"},
      15632,
@@ -96,6 +146,7 @@ constexpr KemInfo kKems[] = {
      3,
      5,
      false,
+     lasting,
      "",
      {"FrodoKEM-1344-AES"},
      21520,
@@ -105,13 +156,13 @@ constexpr KemInfo kKems[] = {
 };
 
 constexpr SigInfo kSigs[] = {
-    // token, display, family, short code, family id, param id, level, core, standard, liboqs names newest first, public key,
+    // token, display, family, short code, family id, param id, level, core, edition, standard, liboqs names newest first, public key,
     // secret key, longest signature
-    {"mldsa44", "ML-DSA-44", "ML-DSA", "MD-44", 1, 1, 1, true, "FIPS 204", {"ML-DSA-44"}, 1312, 2560, 2420},
-    {"mldsa65", "ML-DSA-65", "ML-DSA", "MD-65", 1, 2, 3, true, "FIPS 204", {"ML-DSA-65"}, 1952, 4032, 3309},
-    {"mldsa87", "ML-DSA-87", "ML-DSA", "MD-87", 1, 3, 5, true, "FIPS 204", {"ML-DSA-87"}, 2592, 4896, 4627},
-    {"falcon512", "Falcon-512", "Falcon", "FA-512", 2, 1, 1, true, "", {"Falcon-512"}, 897, 1281, 752},
-    {"falcon1024", "Falcon-1024", "Falcon", "FA-1024", 2, 2, 5, true, "", {"Falcon-1024"}, 1793, 2305, 1462},
+    {"mldsa44", "ML-DSA-44", "ML-DSA", "MD-44", 1, 1, 1, true, lasting, "FIPS 204", {"ML-DSA-44"}, 1312, 2560, 2420},
+    {"mldsa65", "ML-DSA-65", "ML-DSA", "MD-65", 1, 2, 3, true, lasting, "FIPS 204", {"ML-DSA-65"}, 1952, 4032, 3309},
+    {"mldsa87", "ML-DSA-87", "ML-DSA", "MD-87", 1, 3, 5, true, lasting, "FIPS 204", {"ML-DSA-87"}, 2592, 4896, 4627},
+    {"falcon512", "Falcon-512", "Falcon", "FA-512", 2, 1, 1, true, lasting, "", {"Falcon-512"}, 897, 1281, 752},
+    {"falcon1024", "Falcon-1024", "Falcon", "FA-1024", 2, 2, 5, true, lasting, "", {"Falcon-1024"}, 1793, 2305, 1462},
     {"sphincs128s",
      "SPHINCS+-SHA2-128s",
      "SPHINCS+",
@@ -120,8 +171,9 @@ constexpr SigInfo kSigs[] = {
      1,
      1,
      true,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_128S", "SPHINCS+-SHA2-128s-simple"},
+     {"SPHINCS+-SHA2-128s-simple"},
      32,
      64,
      7856},
@@ -133,8 +185,9 @@ constexpr SigInfo kSigs[] = {
      2,
      3,
      true,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_192S", "SPHINCS+-SHA2-192s-simple"},
+     {"SPHINCS+-SHA2-192s-simple"},
      48,
      96,
      16224},
@@ -146,8 +199,9 @@ constexpr SigInfo kSigs[] = {
      3,
      5,
      true,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_256S", "SPHINCS+-SHA2-256s-simple"},
+     {"SPHINCS+-SHA2-256s-simple"},
      64,
      128,
      29792},
@@ -159,8 +213,9 @@ constexpr SigInfo kSigs[] = {
      4,
      1,
      false,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_128F", "SPHINCS+-SHA2-128f-simple"},
+     {"SPHINCS+-SHA2-128f-simple"},
      32,
      64,
      17088},
@@ -172,8 +227,9 @@ constexpr SigInfo kSigs[] = {
      5,
      3,
      false,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_192F", "SPHINCS+-SHA2-192f-simple"},
+     {"SPHINCS+-SHA2-192f-simple"},
      48,
      96,
      35664},
@@ -185,91 +241,56 @@ constexpr SigInfo kSigs[] = {
      6,
      5,
      false,
+     superseded,
      "",
-     {"SLH_DSA_PURE_SHA2_256F", "SPHINCS+-SHA2-256f-simple"},
+     {"SPHINCS+-SHA2-256f-simple"},
      64,
      128,
      49856},
 };
 
 constexpr AeadInfo kAeads[] = {
-    {"aesgcm", "AES-256-GCM", "AG", "SP 800-38D", AeadId::aes256gcm, 32, 12, 16},
-    {"chacha20poly1305", "ChaCha20-Poly1305", "CP", "RFC 8439", AeadId::chacha20poly1305, 32, 12, 16},
-    {"ascon128a", "Ascon-128a", "AS", "", AeadId::ascon128a, 16, 16, 16},
+    {"aesgcm", "AES-256-GCM", "AG", "SP 800-38D", lasting, AeadId::aes256gcm, 32, 12, 16},
+    {"chacha20poly1305", "ChaCha20-Poly1305", "CP", "RFC 8439", lasting, AeadId::chacha20poly1305, 32, 12, 16},
+    {"ascon128a", "Ascon-128a", "AS", "", superseded, AeadId::ascon128a, 16, 16, 16},
+    {"asconaead128", "Ascon-AEAD128", "AA", "SP 800-232", later, AeadId::ascon_aead128, 16, 16, 16},
 };
 
-/// Pairs two tokens at compile time; an unknown token or unequal levels do not compile.
-consteval SuitePair pair(std::string_view kem_token, std::string_view sig_token, bool campaign_2025) {
-  SuitePair out{nullptr, nullptr, campaign_2025};
-  for (const auto& kem : kKems) {
-    if (kem.token == kem_token) out.kem = &kem;
-  }
-  for (const auto& sig : kSigs) {
-    if (sig.token == sig_token) out.sig = &sig;
-  }
-  if (out.kem == nullptr || out.sig == nullptr) throw std::logic_error("unknown token");
-  if (out.kem->level != out.sig->level) throw std::logic_error("unequal levels");
-  return out;
-}
-
-constexpr bool kMeasured = true, kOther = false;
-constexpr SuitePair kPairs[] = {
-    // level 1
-    pair("mlkem512", "mldsa44", kMeasured),
-    pair("mlkem512", "falcon512", kMeasured),
-    pair("mlkem512", "sphincs128s", kOther),
-    pair("mlkem512", "sphincs128fsha2", kMeasured),
-    pair("hqc128", "mldsa44", kOther),
-    pair("hqc128", "falcon512", kMeasured),
-    pair("hqc128", "sphincs128s", kOther),
-    pair("hqc128", "sphincs128fsha2", kOther),
-    pair("classicmceliece348864", "mldsa44", kOther),
-    pair("classicmceliece348864", "falcon512", kOther),
-    pair("classicmceliece348864", "sphincs128s", kOther),
-    pair("classicmceliece348864", "sphincs128fsha2", kMeasured),
-    pair("frodokem640aes", "mldsa44", kMeasured),
-    pair("frodokem640aes", "falcon512", kOther),
-    pair("frodokem640aes", "sphincs128s", kOther),
-    pair("frodokem640aes", "sphincs128fsha2", kOther),
-    // level 3: Falcon has no parameter set here
-    pair("mlkem768", "mldsa65", kMeasured),
-    pair("mlkem768", "sphincs192s", kOther),
-    pair("mlkem768", "sphincs192fsha2", kOther),
-    pair("hqc192", "mldsa65", kMeasured),
-    pair("hqc192", "sphincs192s", kOther),
-    pair("hqc192", "sphincs192fsha2", kOther),
-    pair("classicmceliece460896", "mldsa65", kMeasured),
-    pair("classicmceliece460896", "sphincs192s", kOther),
-    pair("classicmceliece460896", "sphincs192fsha2", kOther),
-    pair("frodokem976aes", "mldsa65", kMeasured),
-    pair("frodokem976aes", "sphincs192s", kOther),
-    pair("frodokem976aes", "sphincs192fsha2", kOther),
-    // level 5
-    pair("mlkem1024", "mldsa87", kMeasured),
-    pair("mlkem1024", "falcon1024", kMeasured),
-    pair("mlkem1024", "sphincs256s", kOther),
-    pair("mlkem1024", "sphincs256fsha2", kMeasured),
-    pair("hqc256", "mldsa87", kMeasured),
-    pair("hqc256", "falcon1024", kOther),
-    pair("hqc256", "sphincs256s", kOther),
-    pair("hqc256", "sphincs256fsha2", kOther),
-    pair("classicmceliece8192128", "mldsa87", kOther),
-    pair("classicmceliece8192128", "falcon1024", kOther),
-    pair("classicmceliece8192128", "sphincs256s", kOther),
-    pair("classicmceliece8192128", "sphincs256fsha2", kMeasured),
-    pair("frodokem1344aes", "mldsa87", kOther),
-    pair("frodokem1344aes", "falcon1024", kOther),
-    pair("frodokem1344aes", "sphincs256s", kOther),
-    pair("frodokem1344aes", "sphincs256fsha2", kOther),
+/// What the campaign of October 2025 measured, with each AEAD but Ascon's.
+constexpr std::pair<std::string_view, std::string_view> kMeasured[] = {
+    {"mlkem512", "mldsa44"},
+    {"mlkem512", "falcon512"},
+    {"mlkem512", "sphincs128fsha2"},
+    {"hqc128", "falcon512"},
+    {"classicmceliece348864", "sphincs128fsha2"},
+    {"frodokem640aes", "mldsa44"},
+    {"mlkem768", "mldsa65"},
+    {"hqc192", "mldsa65"},
+    {"classicmceliece460896", "mldsa65"},
+    {"frodokem976aes", "mldsa65"},
+    {"mlkem1024", "mldsa87"},
+    {"mlkem1024", "falcon1024"},
+    {"mlkem1024", "sphincs256fsha2"},
+    {"hqc256", "mldsa87"},
+    {"classicmceliece8192128", "sphincs256fsha2"},
 };
-static_assert(std::size(kPairs) * std::size(kAeads) == 132);
 
 }  // namespace
 
 std::span<const KemInfo> kems() noexcept { return kKems; }
 std::span<const SigInfo> sigs() noexcept { return kSigs; }
 std::span<const AeadInfo> aeads() noexcept { return kAeads; }
-std::span<const SuitePair> suite_pairs() noexcept { return kPairs; }
-bool in_campaign_2025(const AeadInfo& aead) noexcept { return aead.id != AeadId::ascon128a; }
+
+bool make_a_suite(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) noexcept {
+  const auto has = [&](Edition edition) {
+    return kem.edition == edition || sig.edition == edition || aead.edition == edition;
+  };
+  return kem.level == sig.level && !(has(superseded) && has(later));
+}
+
+bool in_campaign_2025(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) noexcept {
+  return aead.edition == lasting &&
+         std::ranges::find(kMeasured, std::pair(kem.token, sig.token)) != std::end(kMeasured);
+}
 
 }  // namespace pqcmav

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table behind the registry: algorithms, and which KEM goes with which signature.
+// What the registry is made of, beside the algorithms: which of them make a suite.
 #pragma once
-
-#include <cstdint>
-#include <span>
 
 #include "pqc_mav_tunnel/suites.hpp"
 
 namespace pqcmav {
 
-/// One row: a KEM and a signature of equal level. Every AEAD combines with it.
-struct SuitePair {
-  const KemInfo* kem;
-  const SigInfo* sig;
-  bool campaign_2025;  // measured in October 2025, with the AEADs marked below
-};
-
-/// In the order in which suites are listed: level, KEM, signature.
-std::span<const SuitePair> suite_pairs() noexcept;
-/// The campaign of October 2025 measured two of the three AEADs.
-bool in_campaign_2025(const AeadInfo& aead) noexcept;
+/// KEM and signature of one level, and no superseded algorithm beside a later one.
+bool make_a_suite(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) noexcept;
+bool in_campaign_2025(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) noexcept;
 
 }  // namespace pqcmav

@@ -87,9 +87,10 @@ constexpr std::array kSuite{
     of<kSig, &SigInfo::display>("sig", "signature, e.g. \"ML-DSA-65\""),
     of<kAead, &AeadInfo::display>("aead", "AEAD cipher, e.g. \"AES-256-GCM\""),
     row<&Suite::level>("NIST security level of the KEM and the signature: 1, 3 or 5"),
-    row<&Suite::core>("true: one of the 72 core suites; false: an additional one of the extended view"),
+    row<&Suite::core>("true: one of the 72 core suites; false: an additional one"),
     has<&Availability::available>("available", "true: the crypto libraries of this machine have all three algorithms"),
     has<&Availability::reason>("reason", "why it is not available; \"\" when it is"),
+    row<&Suite::published>("true: one of the 132 suites of 2025; false: a part is of a later edition").only(kNotInDoor),
     row<&Suite::campaign_2025>("true: one of the 30 suites measured in October 2025").only(kNotInDoor),
     of<kKem, &KemInfo::family>("kem_family", "e.g. \"ML-KEM\", \"HQC\", \"Classic McEliece\", \"FrodoKEM\"")
         .only(kNotInDoor),

@@ -6,8 +6,10 @@ import pytest
 
 
 def test_views() -> None:
-    core, extended, campaign = (tunnel.suites(view) for view in ("core", "extended", "2025"))
-    assert (len(core), len(extended), len(campaign)) == (72, 132, 30)
+    core, extended, campaign, every = (tunnel.suites(view) for view in ("core", "extended", "2025", "all"))
+    assert (len(core), len(extended), len(campaign), len(every)) == (72, 132, 30, 147)
+    assert [suite for suite in every if suite.published] == list(extended)
+    assert [suite for suite in every if suite.standard] == list(tunnel.suites("standard"))
     assert all(suite.core for suite in core)
     assert {suite.id for suite in core} < {suite.id for suite in extended}
     assert all(suite.campaign_2025 for suite in campaign)
@@ -20,10 +22,10 @@ def test_only_available() -> None:
 
 
 def test_every_name_finds_its_suite() -> None:
-    for suite in tunnel.suites("extended"):
+    for suite in tunnel.suites("all"):
         assert tunnel.find_suite(suite.id) == suite
         assert tunnel.find_suite(suite.short_code.lower()) == suite
-    assert len({hash(suite) for suite in tunnel.suites("extended")}) == 132
+    assert len({hash(suite) for suite in tunnel.suites("all")}) == 147
 
 
 def test_unknown_names() -> None:
@@ -34,7 +36,7 @@ def test_unknown_names() -> None:
     assert tunnel.closest_suites("cs-mlkem768-aesgcm-mldsa66", 2)[0] == "cs-mlkem768-aesgcm-mldsa65"
     assert len(tunnel.closest_suites("cs-mlkem768-aesgcm-mldsa66", 2)) == 2
     with pytest.raises(tunnel.TunnelError) as caught:
-        tunnel.suites("all")
+        tunnel.suites("none")
     assert caught.value.code == "config_invalid"
 
 
@@ -57,7 +59,7 @@ def test_preflight_names_every_algorithm() -> None:
     checks = tunnel.preflight()
     assert {check["kind"] for check in checks} == {"KEM", "SIG"}
     tokens = {check["token"] for check in checks}
-    for suite in tunnel.suites("extended"):
+    for suite in tunnel.suites("all"):
         assert {suite.kem_token, suite.sig_token} <= tokens
     for check in checks:
         assert bool(check["oqs_name"]) == check["available"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ascon-128a, version 1.2 of the submission to NIST's lightweight competition (not the later Ascon-AEAD128 of SP
-// 800-232): 128-bit key, nonce and tag, 128-bit rate, 12 rounds at both ends and 8 between blocks.
+// The two editions of Ascon's authenticated encryption with 128-bit key, nonce, tag and rate, 12 rounds at both ends
+// and 8 between blocks. They share the permutation and differ in byte order and constants.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,17 @@
 
 namespace pqcmav {
 
+struct AsconV12;       // version 1.2, as submitted to NIST's lightweight competition
+struct AsconSp800232;  // the standard, NIST SP 800-232 (2025)
+
 /// One key. Holds nothing that changes: calls may run at the same time.
-class Ascon128a {
+template <typename Edition>
+class Ascon {
  public:
-  explicit Ascon128a(std::span<const std::uint8_t, 16> key) noexcept;
-  ~Ascon128a();
-  Ascon128a(const Ascon128a&) = delete;
-  Ascon128a& operator=(const Ascon128a&) = delete;
+  explicit Ascon(std::span<const std::uint8_t, 16> key) noexcept;
+  ~Ascon();
+  Ascon(const Ascon&) = delete;
+  Ascon& operator=(const Ascon&) = delete;
 
   /// Encrypts `data` in place.
   void encrypt(std::span<const std::uint8_t, 16> nonce, ByteView aad, MutableBytes data,
@@ -28,5 +32,10 @@ class Ascon128a {
  private:
   std::uint64_t key_[2];
 };
+
+using Ascon128a = Ascon<AsconV12>;
+using AsconAead128 = Ascon<AsconSp800232>;
+extern template class Ascon<AsconV12>;
+extern template class Ascon<AsconSp800232>;
 
 }  // namespace pqcmav
