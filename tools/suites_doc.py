@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page docs/suites.md, made from the engine's suite registry (see docs.py)."""
 
-import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,17 +13,14 @@ _HEAD = """\
 <!-- Made by 'make docs' from the engine's table of suites: change that instead. -->
 
 A suite is one key encapsulation mechanism (KEM), one AEAD cipher for the packets and one signature algorithm of the
-ground station: any KEM with any cipher and any signature of the same NIST level, but nothing superseded with
-anything later. Wherever a suite is named, its short
-code and its id are both accepted, in upper or lower case: `ML-768-AG-MD-65` is `cs-mlkem768-aesgcm-mldsa65`. X25519 is
-added to every suite unless `hybrid` is off. `pqcmav suites` lists all, with filters, and shows which ones this
-machine's liboqs lacks. Which one to use: [choosing-a-suite.md](choosing-a-suite.md).
+ground station: any of the same NIST level, but nothing superseded with anything later. Its short code and its id are
+both accepted everywhere, in upper or lower case: `ML-768-AG-MD-65` is `cs-mlkem768-aesgcm-mldsa65`. X25519 is added to
+every suite unless `hybrid` is off. `pqcmav suites` lists all, with filters, and says which ones this machine lacks.
+Which one to use: [choosing-a-suite.md](choosing-a-suite.md).
 
 * **core**: the {core} main suites. **extended**: the {extended} published in 2025, those with a part that the tables
   call so as well. **all**: {all}, with **later** editions of **superseded** algorithms. `pqcmav suites --standard`
-  lists the {standard} of which all parts are standards today. **2025**: the {campaign} suites measured in October 2025,
-  each of these with {ciphers}:
-{measured}.
+  lists the {standard} whose parts are all standards, `--view 2025` the {campaign} measured in October 2025.
 * Sizes are bytes of the messages, once per handshake. The gcs sends the public key and the signature; the drone sends
   the ciphertext. Hybrid mode adds 32 bytes each way, and a signing drone adds one signature of the same kind. Falcon's
   signatures vary in length; the longest is shown. Data packets have 38 bytes of overhead, whatever the suite.
@@ -67,22 +63,12 @@ def _kinds(suites: list[dict[str, Any]], code: int, kind: str, sizes: Iterable[s
 def text() -> str:
     """Return the whole page."""
     suites = [suite.as_dict() for suite in pqc_mav_tunnel.suites(view="all")]
-    measured: dict[str, list[str]] = {}
-    for suite in suites:
-        if suite["campaign_2025"]:
-            kem, cipher, sig = _codes(suite)
-            measured.setdefault(f"`{kem}-*-{sig}`", []).append(f"`{cipher}`")
-    (ciphers,) = {" and ".join(each) for each in measured.values()}
     head = _HEAD.format(
         core=sum(suite["core"] for suite in suites),
         extended=sum(suite["published"] for suite in suites),
         all=len(suites),
         standard=sum(suite["standard"] for suite in suites),
         campaign=sum(suite["campaign_2025"] for suite in suites),
-        measured=textwrap.fill(
-            ", ".join(measured), 118, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-        ),
-        ciphers=ciphers,
     )
     return "\n".join(
         [
