@@ -32,11 +32,40 @@ def test_make_leaves_them_to_who_asks(run: Run, fake: Fake, workspace: Path, tmp
     (workspace / ".venv" / ".pqcmav-stamp").touch()
     result = run("tools/build.sh", "engine_tests")
     assert result.returncode == 0, result.stderr
-    built, on_top = calls.read_text(encoding="utf-8").splitlines()
+    _, built, on_top = calls.read_text(encoding="utf-8").splitlines()
     meta = Path(built.split("--metas ")[1].split()[0])
     alone = " ".join(arguments(ROOT / "colcon.meta"))
     assert " ".join(arguments(meta)) == alone.replace("ON_DEMAND=OFF", "ON_DEMAND=ON") != alone
     assert on_top.endswith("--target engine_tests -- --quiet")
+
+
+def test_without_rclcpp_what_needs_it_is_left_out_and_said(
+    run: Run, fake: Fake, workspace: Path, tmp_path: Path
+) -> None:
+    """colcon alone builds all; only the set-up leaves out, and a build with rclcpp follows once it is there."""
+    fake("readlink", "echo liboqs-key")
+    calls, prefix = tmp_path / "calls", tmp_path / "prefix"
+    (workspace / "tools" / "run").write_text(
+        f'#!/bin/bash\n[ "$1" = printenv ] && echo /nowhere:{prefix} || echo "$*" >>{calls}\n'
+        "mkdir -p install/bin install/lib\n"
+    )
+    (workspace / ".venv").mkdir()
+    (workspace / ".venv" / ".pqcmav-stamp").touch()
+    for found in (False, False, True):
+        if found:
+            (prefix / "share" / "rclcpp").mkdir(parents=True)
+        calls.write_text("", encoding="utf-8")
+        before = (workspace / "build").is_dir()
+        result = run("tools/build.sh")
+        assert result.returncode == 0, result.stderr
+        built = calls.read_text(encoding="utf-8")
+        if before and not found:
+            assert built == ""  # nothing has changed
+            continue
+        assert ("no rclcpp here" in result.stdout) is not found
+        assert ("--packages-skip pqc_mav_proxy_cpp" in built) is not found
+        meta = (workspace / ".deps" / "colcon.meta").read_text(encoding="utf-8")
+        assert f"-DPQC_MAV_CPP_MESSAGES={'ON' if found else 'OFF'}" in meta
 
 
 def test_a_script_runs_in_a_folder_with_a_blank_in_its_name(fake: Fake, workspace: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 
     ros2 launch pqc_mav_bench benchmark.launch.py
     ros2 action send_goal /bench/drone/bench_controller/run_campaign pqc_mav_interfaces/action/RunCampaign \
-      "{options_json: '{\"suites\": [\"ML-768-AG-MD-65\"]}'}" --feedback
+      "{options: [{key: suites, value: '[\"ML-768-AG-MD-65\"]'}]}" --feedback
 """
 
 from launch import LaunchDescription

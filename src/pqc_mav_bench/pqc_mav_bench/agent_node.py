@@ -6,9 +6,9 @@ Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`
 shuts it down or has been silent for LEASE_S.
 """
 
-import json
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from pqc_mav_interfaces.srv import ClockSync, GetInfo, SetTraffic, StartSuite, StopSuite
@@ -24,6 +24,7 @@ from pqc_mav_bench.models import ValidationError
 from pqc_mav_bench.options import MOST_HANDSHAKES
 from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
+from pqc_mav_common.key_values import nested, to_key_values
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterSpec
 
@@ -96,13 +97,8 @@ class AgentNode(ManagedNode):
         for name, value in environment().items():
             setattr(response, name, value)
         response.role = "gcs"
-        response.config_json = json.dumps(
-            {
-                "proxy": self.values["proxy"],
-                "drone_id": self.watch.drone_id if self.active else self.values["drone_id"],
-                "clock_id": clock_id(),
-            }
-        )
+        drone_id = self.watch.drone_id if self.active else self.values["drone_id"]
+        response.config = to_key_values({"proxy": self.values["proxy"], "drone_id": drone_id, "clock_id": clock_id()})
         return response
 
     def _clock_sync(self, _request: Any, response: Any) -> Any:
@@ -134,7 +130,7 @@ class AgentNode(ManagedNode):
         if response.message:
             return response
         try:
-            self.recorder.begin(request.suite, _handshakes(request.workload_json))
+            self.recorder.begin(request.suite, _handshakes(request.handshakes))
         except (BenchError, ValueError) as error:
             response.message = str(error)
             return response
@@ -149,24 +145,21 @@ class AgentNode(ManagedNode):
             return response
         try:
             if request.run:
-                self.recorder.start_traffic(self._spec(request.workload_json))
-            elif request.workload_json:
-                expected = int(json.loads(request.workload_json)["expected"])
-                response.result_json = json.dumps({"sent": self.recorder.stop_traffic(expected)})
+                self.recorder.start_traffic(self._spec(request.workload))
+            elif request.quiet:
+                response.sent = self.recorder.quiet()
             else:
-                response.result_json = json.dumps({"sent": self.recorder.quiet()})
-        except (BenchError, ValidationError, ValueError, KeyError) as error:
+                response.sent = self.recorder.stop_traffic(request.expected)
+        except (BenchError, ValidationError, ValueError) as error:
             response.message = str(error)
             return response
         response.ok, response.message = True, "traffic runs" if request.run else "traffic has stopped"
         return response
 
-    def _spec(self, text: str) -> EndSpec:
+    def _spec(self, told: Iterable[Any]) -> EndSpec:
         """What the controller says, with the address only this side knows: where ground software listens."""
         status = self.watch.status
-        return EndSpec.model_validate(
-            {**json.loads(text), "side": "gcs", "address": status.plain_peer if status else ""}
-        )
+        return EndSpec.model_validate({**nested(told), "side": "gcs", "address": status.plain_peer if status else ""})
 
     def _stop_suite(self, request: Any, response: Any) -> Any:
         response.message = self._refusal(request.controller)
@@ -176,7 +169,7 @@ class AgentNode(ManagedNode):
         if response.message:
             return response
         try:
-            response.metrics_json = json.dumps(self.recorder.finish(), allow_nan=False)
+            response.metrics = to_key_values(self.recorder.finish())
         except BenchError as error:
             if self._recorder is not None:
                 self._recorder.abort()
@@ -187,10 +180,8 @@ class AgentNode(ManagedNode):
         return response
 
 
-def _handshakes(text: str) -> int:
-    """How many handshakes a controller announces; 1 where it says nothing. Raises ValueError."""
-    told = json.loads(text) if text else {}
-    count = told.get("handshakes", 1) if isinstance(told, dict) else None
-    if not isinstance(count, int) or not 1 <= count <= MOST_HANDSHAKES:
-        raise ValueError(f"The controller announced {count!r} handshakes; 1 to {MOST_HANDSHAKES} are possible.")
-    return count
+def _handshakes(announced: int) -> int:
+    """How many handshakes a controller announces; 1 if it says nothing. Raises ValueError."""
+    if announced > MOST_HANDSHAKES:
+        raise ValueError(f"The controller announced {announced} handshakes; {MOST_HANDSHAKES} are possible.")
+    return max(1, announced)

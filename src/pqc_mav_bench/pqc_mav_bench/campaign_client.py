@@ -15,6 +15,7 @@ from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.ros_call import RosCall
 from pqc_mav_common.action_client import PatientActionClient
+from pqc_mav_common.key_values import to_key_values
 
 SERVER_S = 60.0  # starting Python, ROS and the crypto library takes seconds, on a small board many
 ANSWER_S = 30.0
@@ -57,7 +58,7 @@ class CampaignClient:
         """
         self._wait_for_server(stop)
         goal = RunCampaign.Goal(
-            options_json="" if options is None else options.model_dump_json(),
+            options=[] if options is None else to_key_values(options.model_dump(mode="json")),
             resume=resume is not None,
             run_directory="" if resume is None else str(resume.resolve()),
         )

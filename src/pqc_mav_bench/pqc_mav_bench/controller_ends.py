@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
 
-import json
 import math
 import time
 from collections import deque
@@ -27,6 +26,7 @@ from pqc_mav_bench.side_recorder import SideRecorder
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
+from pqc_mav_common.key_values import flat, nested, to_key_values
 
 SLOW_S = 20.0  # starting and ending a run
 REKEY_S = 90.0  # a handshake may take 45 s
@@ -64,7 +64,7 @@ class RosGround:
         """See GroundEnd."""
         answer = _asked(self._info, GetInfo.Request(), QUICK_S)
         values = {name: getattr(answer, name) for name in (*FIELDS, *VERSIONS)}
-        return {**values, "clock_id": json.loads(answer.config_json).get("clock_id", "")}
+        return {**values, "clock_id": flat(answer.config).get("clock_id", "")}
 
     def exchange(self) -> Exchange:
         """See GroundEnd."""
@@ -72,28 +72,27 @@ class RosGround:
         answer = _asked(self._clock, ClockSync.Request(t1_ns=t1), QUICK_S)
         return Exchange(t1, answer.t2_ns, answer.t3_ns, time.monotonic_ns())
 
-    def start_suite(self, suite: str, workload: Mapping[str, Any]) -> int:
+    def start_suite(self, suite: str, handshakes: int) -> int:
         """See GroundEnd."""
-        request = StartSuite.Request(controller=self._identity, suite=suite, workload_json=json.dumps(workload))
+        request = StartSuite.Request(controller=self._identity, suite=suite, handshakes=handshakes)
         answer = _asked(self._start, request, SLOW_S)
         _accepted(answer)
         return int(answer.agent_ns)
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         """See GroundEnd."""
-        request = SetTraffic.Request(controller=self._identity, run=True, workload_json=json.dumps(workload))
+        request = SetTraffic.Request(controller=self._identity, run=True, workload=to_key_values(workload))
         _accepted(_asked(self._traffic, request, SLOW_S))
 
     def quiet(self) -> int:
         """See GroundEnd."""
-        answer = _asked(self._traffic, SetTraffic.Request(controller=self._identity, run=False), SLOW_S)
+        answer = _asked(self._traffic, SetTraffic.Request(controller=self._identity, quiet=True), SLOW_S)
         _accepted(answer)
-        return int(json.loads(answer.result_json)["sent"])
+        return int(answer.sent)
 
     def stop_traffic(self, expected: int) -> None:
         """See GroundEnd."""
-        told = json.dumps({"expected": expected})
-        request = SetTraffic.Request(controller=self._identity, run=False, workload_json=told)
+        request = SetTraffic.Request(controller=self._identity, expected=expected)
         _accepted(_asked(self._traffic, request, SLOW_S))
 
     def begin_stop(self, suite: str) -> Any:
@@ -110,8 +109,7 @@ class RosGround:
         except TimeoutError as error:
             raise AgentLostError(f"The agent is lost: {error}.") from None
         _accepted(answer)
-        measured: dict[str, Any] = json.loads(answer.metrics_json)
-        return measured
+        return nested(answer.metrics)
 
     def shutdown(self) -> None:
         """See GroundEnd."""

@@ -18,6 +18,7 @@ from pqc_mav_bench.campaign import Campaign, Progress
 from pqc_mav_bench.collectors.environment import VERSIONS, environment
 from pqc_mav_bench.controller_ends import RosDrone, RosGround
 from pqc_mav_bench.errors import BenchError, OptionsError
+from pqc_mav_bench.options import told_options
 from pqc_mav_bench.plan import new_campaign, resumed_campaign
 from pqc_mav_bench.policy_aside import PolicyAside
 from pqc_mav_bench.schema.run import SchemaError
@@ -153,7 +154,7 @@ class ControllerNode(ManagedNode):
                     raise OptionsError("To resume, give the folder of the campaign.")
                 plan = resumed_campaign(Path(request.run_directory), self.get_logger().warning)
             else:
-                plan = new_campaign(self._root, request.options_json, versions)
+                plan = new_campaign(self._root, told_options(request.options), versions)
             result.run_directory = str(plan.store.folder)
             session = SuiteSession(
                 drone,

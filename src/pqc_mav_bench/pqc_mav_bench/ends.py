@@ -30,7 +30,7 @@ class GroundEnd(Protocol):
     def exchange(self) -> Exchange:
         """One exchange of time stamps."""
 
-    def start_suite(self, suite: str, workload: Mapping[str, Any]) -> int:
+    def start_suite(self, suite: str, handshakes: int) -> int:
         """Collectors reset; the data time begins after `handshakes` good ones. Returns its monotonic clock [ns]."""
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:

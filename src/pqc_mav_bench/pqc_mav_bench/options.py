@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of a campaign: checked once, written into its manifest, the same for `run` and `resume`."""
 
-import json
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pqc_mav_bench.errors import OptionsError
 from pqc_mav_bench.link_presets import PRESETS, words_of
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pqc_mav_bench.scenario import SCENARIOS
+from pqc_mav_common.key_values import nested
 from pqc_mav_sim.impairment.described import described
 from pqc_mav_sim.impairment.settings import ImpairmentError
 
@@ -139,13 +140,12 @@ def command(options: CampaignOptions) -> str:
     return " ".join(["pqcmav bench run", *words])
 
 
-def parse_options(text: str) -> CampaignOptions:
-    """Options out of a JSON text; "" takes the defaults. Raises OptionsError with the first thing that is wrong."""
+def told_options(pairs: Iterable[Any]) -> CampaignOptions:
+    """Options out of KeyValue; none takes the defaults. Raises OptionsError with the first thing that is wrong."""
     try:
-        data: Any = json.loads(text) if text.strip() else {}
-    except json.JSONDecodeError as error:
-        raise OptionsError(f"The campaign's options are not JSON: {error}.") from None
-    return options_from(data)
+        return options_from(nested(pairs))
+    except ValueError as error:
+        raise OptionsError(f"The campaign's options do not go together: {error}.") from None
 
 
 def options_from(data: Any) -> CampaignOptions:

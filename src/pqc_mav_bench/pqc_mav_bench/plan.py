@@ -10,7 +10,7 @@ import pqc_mav_tunnel
 
 from pqc_mav_bench.errors import OptionsError, StoreError
 from pqc_mav_bench.manifest import begun
-from pqc_mav_bench.options import CampaignOptions, options_from, parse_options
+from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.schedule import Schedule, ordered_runs
 from pqc_mav_bench.store import STATE, CampaignStore
 
@@ -47,9 +47,8 @@ def fresh_schedule(options: CampaignOptions) -> Schedule:
     return Schedule(items, options.attempts)
 
 
-def new_campaign(root: Path, options_json: str, versions: Mapping[str, str]) -> Plan:
+def new_campaign(root: Path, options: CampaignOptions, versions: Mapping[str, str]) -> Plan:
     """Makes the folder of a new campaign. Raises OptionsError and StoreError."""
-    options = parse_options(options_json)
     schedule = fresh_schedule(options)
     name = options.name or datetime.now(timezone.utc).strftime("campaign-%Y%m%dT%H%M%SZ")
     store = CampaignStore.create(root, name)

@@ -186,7 +186,7 @@ class SuiteSession:
         handshakes = self._options.handshakes
         self._drone.begin(suite, handshakes)
         began_ns = time.monotonic_ns()
-        agent_ns = self._ground.start_suite(suite, {**common, "handshakes": handshakes})
+        agent_ns = self._ground.start_suite(suite, handshakes)
         delay_ms = (agent_ns - clock.offset_ns - began_ns) / 1e6
         self._ground.start_traffic(common)
         address = self._drone.plain_address()

@@ -150,7 +150,7 @@ class FakeGround:
         now = time.monotonic_ns()
         return Exchange(now, now + self.clock_ahead_ns + 10_000, now + self.clock_ahead_ns + 11_000, now + 21_000)
 
-    def start_suite(self, suite: str, workload: Mapping[str, Any]) -> int:
+    def start_suite(self, suite: str, handshakes: int) -> int:
         self._alive()
         self.calls.append(f"start {suite}")
         return time.monotonic_ns() + self.clock_ahead_ns

@@ -86,10 +86,10 @@ def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
     exchange = ground.exchange()
     assert exchange.t1 <= exchange.t2 <= exchange.t3 <= exchange.t4
 
-    began = ground.start_suite(SUITE, COMMON)
+    began = ground.start_suite(SUITE, 1)
     assert began > exchange.t3
     with pytest.raises(BenchError, match=r"works for another controller \(one\)"):
-        other.start_suite(SUITE, COMMON)
+        other.start_suite(SUITE, 1)
     ground.start_traffic(COMMON)
     stand_in.report(ok=False)
     stand_in.report(ok=True)
@@ -119,7 +119,7 @@ def test_the_governor_is_pinned_while_a_run_is_measured_and_the_run_says_so(benc
     ground = RosGround(client, "/gcs/bench_agent", "one")
     assert ready(ground)
     agent.recorder._governor = GovernorPin(tmp_path)
-    ground.start_suite(SUITE, COMMON)
+    ground.start_suite(SUITE, 1)
     assert core.read_text().strip() == "performance"
     ground.start_traffic(COMMON)
     stand_in.report(ok=True)
@@ -136,7 +136,9 @@ def test_refusals_have_a_reason(bench):
     ground = RosGround(client, "/gcs/bench_agent", "one")
     assert ready(ground)
     with pytest.raises(BenchError, match="must give its identity"):
-        nameless.start_suite(SUITE, COMMON)
+        nameless.start_suite(SUITE, 1)
+    with pytest.raises(BenchError, match="announced 1001 handshakes; 1000 are possible"):
+        ground.start_suite(SUITE, 1001)
     with pytest.raises(BenchError, match="workload"):
         ground.start_traffic({**COMMON, "workload": {"kind": "storm"}})
     with pytest.raises(BenchError, match="was not started here, but none"):

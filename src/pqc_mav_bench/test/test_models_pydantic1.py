@@ -17,15 +17,15 @@ WHOLE = """
 import sys
 from pqc_mav_bench import models_pydantic1
 sys.modules["pqc_mav_bench.models"] = models_pydantic1
-from pqc_mav_bench.options import parse_options
+from pqc_mav_bench.options import options_from
 from pqc_mav_bench.schema.document import page
 from pqc_mav_bench.schema.run import RunMetrics, all_fields, parse_run
 assert issubclass(RunMetrics, models_pydantic1.BaseModel)
 run = RunMetrics()
 run.handshake.handshake_ms = 7
 assert parse_run(run.model_dump(mode="json")) == run
-options = parse_options('{"suites": ["x"], "workload": {"kind": "bulk"}}')
-assert parse_options(options.model_dump_json()) == options
+options = options_from({"suites": ["x"], "workload": {"kind": "bulk"}})
+assert options_from(options.model_dump(mode="json")) == options
 print(len(list(all_fields())), page()[-2000:])
 """
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 import pytest
 
 from pqc_mav_bench.errors import OptionsError
-from pqc_mav_bench.options import command, options_from, parse_options
+from pqc_mav_bench.options import command, options_from, told_options
 from pqc_mav_bench.plan import chosen_suites
 from pqc_mav_bench.scenario import SCENARIOS, scenario_of
+from pqc_mav_common.key_values import to_key_values
 
 
 def test_the_command_of_a_campaign_gives_its_options_back():
@@ -28,9 +29,9 @@ def test_the_command_of_a_campaign_gives_its_options_back():
 
 
 def test_nothing_asked_for_gives_the_defaults():
-    options = parse_options("")
+    options = told_options([])
     assert (options.duration_s, options.workload.kind, options.scenarios) == (30.0, "mavlink", ["baseline"])
-    assert options == parse_options(options.model_dump_json())
+    assert options == told_options(to_key_values(options.model_dump(mode="json")))
     assert len(chosen_suites(options)) == 72
     assert len(chosen_suites(options_from({"view": "2025"}))) == 30
 
@@ -66,9 +67,9 @@ def test_an_unknown_suite_is_refused_with_what_is_close():
         chosen_suites(options_from({"suites": ["ML-768-AG-MD-6"]}))
 
 
-def test_a_broken_text_is_refused():
-    with pytest.raises(OptionsError, match="not JSON"):
-        parse_options("{")
+def test_options_that_do_not_go_together_are_refused():
+    with pytest.raises(OptionsError, match="'suites' is given twice"):
+        told_options(to_key_values({"suites": ["x"]}) * 2)
 
 
 def test_the_scenarios_are_the_published_additions():

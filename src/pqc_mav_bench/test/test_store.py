@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
 import os
 import stat
 
@@ -9,6 +8,7 @@ import pytest
 from support import good_run
 
 from pqc_mav_bench.errors import StoreError
+from pqc_mav_bench.options import options_from
 from pqc_mav_bench.plan import new_campaign, resumed_campaign
 from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.store import CampaignStore, campaigns, read_json, write_json
@@ -84,14 +84,14 @@ def test_something_else_is_no_campaign(tmp_path):
 
 def test_campaigns_are_listed_newest_first(tmp_path):
     for age, name in enumerate(["old", "new"]):
-        plan = new_campaign(tmp_path, json.dumps({"name": name, "suites": ["ML-768-AG-MD-65"]}), {})
+        plan = new_campaign(tmp_path, options_from({"name": name, "suites": ["ML-768-AG-MD-65"]}), {})
         os.utime(plan.store.folder / "campaign.json", (1000 + age, 1000 + age))
     assert [store.name for store in campaigns(tmp_path)] == ["new", "old"]
     assert (tmp_path / "runs").readlink().parts == ("new", "runs")
 
 
 def test_a_campaign_killed_right_after_its_start_can_be_resumed(tmp_path):
-    plan = new_campaign(tmp_path, json.dumps({"name": "c", "suites": ["ML-768-AG-MD-65"]}), {})
+    plan = new_campaign(tmp_path, options_from({"name": "c", "suites": ["ML-768-AG-MD-65"]}), {})
     (plan.store.folder / "state.json").unlink()
     again = resumed_campaign(plan.store.folder, print)
     assert again.options == plan.options
@@ -101,7 +101,7 @@ def test_a_campaign_killed_right_after_its_start_can_be_resumed(tmp_path):
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}"])
 def test_a_damaged_manifest_is_refused(tmp_path, content):
-    plan = new_campaign(tmp_path, json.dumps({"name": "c", "suites": ["ML-768-AG-MD-65"]}), {})
+    plan = new_campaign(tmp_path, options_from({"name": "c", "suites": ["ML-768-AG-MD-65"]}), {})
     (plan.store.folder / "campaign.json").write_text(content)
     with pytest.raises(StoreError, match="damaged"):
         resumed_campaign(plan.store.folder, print)

@@ -19,11 +19,11 @@ def condition_table(sense: Sense | None, parameters: Mapping[str, Any] | None = 
     from pqc_mav_policy.parameter_table import build, names
     from pqc_mav_policy.parameters import PolicyParameters
     from pqc_mav_policy.strategies.cascade.explain import conditions
-    from pqc_mav_policy.telemetry import inputs_json
+    from pqc_mav_policy.telemetry import snapshot
 
     try:
-        inputs, now_s = inputs_json.load(sense.fields.get("inputs_json") or "")
-    except inputs_json.SnapshotError as error:
+        inputs, now_s = snapshot.of_decision(sense.fields)
+    except snapshot.SnapshotError as error:
         return {"absent": f"The policy has another version: {error}"}
     limits, note = PolicyParameters(), DEFAULTS
     if parameters:

@@ -15,7 +15,7 @@ COLUMNS = (
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
 LEVELS = ("none", "suspicious", "attack")
-LEFT_OUT = ("inputs_json",)  # long, and shown as conditions
+LEFT_OUT = ("inputs", "inputs_json")  # long, and shown as conditions
 WORDS = {"thermal": "temperature", "load": "computer", "vehicle": "flight"}
 KEY_STEP_S = 2.0  # the moment at which keys were made may look that much earlier or later from second to second
 Row = list[Any]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput
-from pqc_mav_policy.telemetry.inputs_json import dump
+from pqc_mav_policy.telemetry.snapshot import dump
 from pqc_mav_recorder.file import RecordingFile
 from pqc_mav_recorder.schema import installed_topic
 
@@ -70,7 +70,7 @@ def record(path: Path, seconds: int = LENGTH_S, *, senses: bool = True) -> Path:
                 replace(DecisionInput(), battery=Battery(valid=True, age_s=0.5, voltage_v=13.5, cells=4)), at_s
             )
             decision = {"strategy": "measured", "mode": "auto", "action": "HOLD", "guard": "calm", "reason": "Calm."}
-            put("/drone/pqc_policy/decision", msg.PolicyDecision(inputs_json=inputs, **decision), at_s)
+            put("/drone/pqc_policy/decision", msg.PolicyDecision(inputs=inputs, **decision), at_s)
             level = 2 if second >= ALARM_S else 0
             put("/drone/threat", msg.ThreatReport(level=level, kind="replay" if level else "", source="rules"), at_s)
     return recording.finish()

@@ -12,13 +12,13 @@ from pqc_mav_dashboard.picture import Sense
 from pqc_mav_policy.parameter_table import plain
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput
-from pqc_mav_policy.telemetry.inputs_json import dump
+from pqc_mav_policy.telemetry.snapshot import dump
 
 
 @pytest.fixture
 def decision() -> Sense:
     battery = Battery(valid=True, age_s=0.5, voltage_v=13.5, cells=4)
-    return Sense({"inputs_json": dump(replace(DecisionInput(), battery=battery), 100.0)}, 0.0)
+    return Sense({"inputs": dump(replace(DecisionInput(), battery=battery), 100.0)}, 0.0)
 
 
 def battery_row(table: dict[str, object] | None) -> dict[str, object]:
@@ -48,6 +48,7 @@ def test_limits_that_cannot_be_are_not_believed(decision: Sense) -> None:
 
 def test_another_version_says_so() -> None:
     assert condition_table(None) is None
-    for text in ("", "{}", "[", '{"humidity": 1}'):
-        table = condition_table(Sense({"inputs_json": text}, 0.0))
+    early = ({"inputs_json": text} for text in ("", "{}", "[", '{"humidity": 1}'))
+    for fields in ({}, {"inputs": []}, {"inputs": [{"key": "humidity", "value": "1"}]}, *early):
+        table = condition_table(Sense(fields, 0.0))
         assert table is not None and "another version" in table["absent"]

@@ -67,7 +67,7 @@ class Drone:
             quality = self.msg.LinkQuality(drone_id="d1", side=side, loss=0.25, rtt_ms=math.nan)
             self.publishers["link"].publish(quality)
         self.publishers["battery"].publish(self.msg.BatteryHealth(valid=True, voltage_v=15.0, state_of_charge=0.5))
-        self.publishers["decision"].publish(self.msg.PolicyDecision(action="HOLD", mode="auto", inputs_json="{}"))
+        self.publishers["decision"].publish(self.msg.PolicyDecision(action="HOLD", mode="auto"))
 
     def set_mode(self, request: Any, response: Any) -> Any:
         self.modes.append(request.mode)

@@ -4,13 +4,14 @@
 The proxy is asked without waiting until it answers, and again now and then: keys can be added while everything runs.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pqc_mav_tunnel
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
+
+from pqc_mav_common.key_values import flat
 
 ASK_S = 2.0
 ASK_AGAIN_S = 60.0
@@ -92,7 +93,7 @@ class Availability:
             suites, info = (future.result() for future in self._waiting)
             self._waiting = None
             if suites is not None and suites.ok and info is not None:
-                self._learn(suites.suites, info.config_json)
+                self._learn(suites.suites, info.config)
         if now - self._asked_s < (ASK_S if self.problem else ASK_AGAIN_S):
             return
         if not (self._list.service_is_ready() and self._info.service_is_ready()):
@@ -105,8 +106,8 @@ class Availability:
             self._info.call_async(GetInfo.Request()),
         )
 
-    def _learn(self, suites: Iterable[Any], config_json: str) -> None:
-        config = json.loads(config_json)
+    def _learn(self, suites: Iterable[Any], told: Iterable[Any]) -> None:
+        config = flat(told)
         folder = config.get("keys", "")
         tokens = signature_tokens(folder) if folder else None
         registry = {entry.id: entry.sig_token for entry in pqc_mav_tunnel.suites(view="all")}

@@ -36,7 +36,7 @@ from pqc_mav_policy.registry import engine_catalogue
 from pqc_mav_policy.ros_parameters import NodeConfig, config_of
 from pqc_mav_policy.settings import make
 from pqc_mav_policy.shape_request import ShapeRequest
-from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry import snapshot
 from pqc_mav_policy.telemetry.telemetry import PEER, Telemetry
 
 NODE_NAME = "pqc_policy"
@@ -250,7 +250,7 @@ class PqcPolicyNode(ManagedNode):
                 requested=tick.request is not None,
                 outcome=outcome.message if outcome else "",
                 outcome_ok=outcome.ok if outcome else False,
-                inputs_json=inputs_json.dump(tick.inputs, tick.now),
+                inputs=snapshot.dump(tick.inputs, tick.now),
             )
         )
         shape = self._shape.problem if self._shape is not None else ""

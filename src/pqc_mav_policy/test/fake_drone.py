@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +30,7 @@ from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
+from pqc_mav_common.key_values import to_key_values
 from pqc_mav_common.testing import until
 from pqc_mav_proxy.conversions import message_of
 
@@ -160,7 +160,7 @@ class FakeDrone:
         return response
 
     def _info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
-        response.config_json = json.dumps({"keys": str(self._keys), "suite": self.configured})
+        response.config = to_key_values({"keys": str(self._keys), "suite": self.configured})
         return response
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:

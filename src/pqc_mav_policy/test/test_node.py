@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -16,10 +15,11 @@ from fake_drone import DEFAULT, FakeDrone
 
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
+from pqc_mav_common.key_values import nested
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import until
 from pqc_mav_policy.node import PqcPolicyNode
-from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry import snapshot
 
 LIGHT = "cs-mlkem512-aesgcm-falcon512"
 NUMBERS = count()
@@ -95,9 +95,9 @@ def test_an_emergency_changes_the_suite_and_every_decision_carries_its_inputs(fl
     assert after.outcome == "Rekeyed to ML-512-AG-FA-512."
     assert [suite for suite, _ in drone.asked] == [LIGHT]
     assert drone.asked[0][1].startswith("policy: emergency: ")
-    inputs, _ = inputs_json.load(acted.inputs_json)
+    inputs, _ = snapshot.of_decision(acted)
     assert inputs.thermal.temperature_c == 85.0
-    assert json.loads(acted.inputs_json)["session"]["suite"] == DEFAULT
+    assert nested(acted.inputs)["session"]["suite"] == DEFAULT
     assert any(status.level == b"\x02" and "emergency" in status.message for status in drone.diagnostics)
     # Only suites whose key is on the drone may be chosen.
     assert all("mldsa44" not in name for name in inputs.available)
@@ -111,7 +111,7 @@ def test_measured_renews_keys_that_are_due_and_knows_how_long_it_took(fly: Any) 
     assert (asked.action, asked.guard, asked.strategy) == ("REKEY", "renew", "measured")
 
     def outcomes() -> list[Any]:
-        return [each for d in drone.decisions for each in json.loads(d.inputs_json)["outcomes"]]
+        return [each for d in drone.decisions for each in nested(d.inputs)["outcomes"]]
 
     assert until(outcomes, "the answer")[0]["took_s"] == pytest.approx(0.025)
 
@@ -131,7 +131,7 @@ def test_keys_that_no_handshake_can_renew_now_are_ratcheted(fly: Any) -> None:
     assert all(d.kind == "" for d in drone.decisions if d.action == "HOLD")
 
     def outcomes() -> list[Any]:
-        return [each for d in drone.decisions for each in json.loads(d.inputs_json)["outcomes"]]
+        return [each for d in drone.decisions for each in nested(d.inputs)["outcomes"]]
 
     answer = until(outcomes, "the answer")[0]
     assert (answer["kind"], answer["ok"], answer["took_s"]) == ("ratchet", True, None)
@@ -154,7 +154,7 @@ def test_a_detector_s_response_renews_the_keys_once_and_the_reason_says_so(fly: 
     asked = drone.decided(lambda d: d.requested, "a request")
     assert (asked.action, asked.guard) == ("REKEY", "alarm")
     assert "a detector reports forgery" in asked.reason
-    assert json.loads(asked.inputs_json)["threat_response"] == "renew_keys"
+    assert nested(asked.inputs)["threat_response"] == "renew_keys"
     after = drone.decided(lambda d: d.guard == "alarm" and not d.requested, "the alarm's end of work")
     assert "the keys have been renewed since" in after.reason
     drone.changes["threat"] = {"level": 2, "kind": "handshake_flood", "response": "defer_renewals"}
@@ -220,11 +220,11 @@ def test_the_node_goes_on_while_the_proxy_takes_its_time_and_learns_of_failures(
     drone.changes["thermal"] = {"temperature_c": 85.0}
     waiting = drone.decided(lambda d: d.guard == "pending", "a decision while the request is under way")
     assert waiting.action == "HOLD"
-    assert json.loads(waiting.inputs_json)["session"]["pending_suite"] == LIGHT
+    assert nested(waiting.inputs)["session"]["pending_suite"] == LIGHT
     drone.free.set()
     failed = drone.decided(lambda d: d.outcome == "The gcs did not answer.", "the failure")
     assert not failed.outcome_ok
-    outcome = json.loads(failed.inputs_json)["outcomes"][0]
+    outcome = nested(failed.inputs)["outcomes"][0]
     assert (outcome["suite"], outcome["ok"], outcome["error"]) == (LIGHT, False, "timeout")
     # Anybody in the path can let a handshake time out: it speaks against no suite.
     assert drone.decided(lambda d: d.requested, "the next request").to_suite == LIGHT
@@ -263,7 +263,7 @@ def test_the_configured_suites_level_is_the_floor_of_choices_and_pins(fly: Any) 
     drone.changes["thermal"] = {"temperature_c": 85.0}
     held = drone.decided(lambda d: d.guard == "emergency", "a decision in the emergency")
     assert (held.action, held.requested) == ("HOLD", False)
-    assert json.loads(held.inputs_json)["configured_suite"] == DEFAULT
+    assert nested(held.inputs)["configured_suite"] == DEFAULT
     refused = drone.pin(LIGHT)
     assert not refused.ok
     assert refused.message.startswith("ML-512-AG-FA-512 cannot be pinned: it is of level 1, below level 3")

@@ -31,7 +31,7 @@ from pqc_mav_policy.strategies.expert.performance import DEFAULT_FILE, load
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.measured import Measured
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
-from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry import snapshot
 from pqc_mav_policy.telemetry.inputs import Phase
 
 P = every()
@@ -156,15 +156,15 @@ def test_i3_under_stress_suites_only_get_lighter(seed: int, start: str) -> None:
 @few
 @given(seeds, suites)
 def test_i4_the_same_inputs_give_the_same_decisions(strategy: Any, seed: int, start: str) -> None:
-    """A run replayed from its own published inputs, through JSON, decides the same, byte for byte."""
+    """A run replayed from its own published inputs decides the same, byte for byte."""
     _, steps = flown(seed, start, strategy, hours=1.0)
     memory = strategy.initial_state(1000.0)
     for step in steps:
-        published = inputs_json.dump(step.inputs, step.now)
-        inputs, now = inputs_json.load(published)
+        published = snapshot.dump(step.inputs, step.now)
+        inputs, now = snapshot.load(published)
         decision, memory = strategy.decide(inputs, memory, now)
         assert decision == step.decision
-        assert inputs_json.dump(inputs, now) == published
+        assert snapshot.dump(inputs, now) == published
 
 
 @few

@@ -11,7 +11,7 @@ from typing import Any
 from scenes import CATALOGUE, CORE, DEFAULT
 
 from pqc_mav_policy.settings import Settings, make
-from pqc_mav_policy.telemetry.inputs_json import dump
+from pqc_mav_policy.telemetry.snapshot import dump
 from pqc_mav_policy_lab.flight_model.costs import published_costs
 from pqc_mav_policy_lab.missions.fly import Second, Simulation, fly
 from pqc_mav_policy_lab.missions.simulated import mission
@@ -41,7 +41,7 @@ def message(second: Second, strategy: str, mode: str = "auto") -> Any:
         reason=decision.reason,
         from_suite=decision.from_suite,
         to_suite=decision.to_suite,
-        inputs_json=dump(second.inputs, float(second.index)),
+        inputs=dump(second.inputs, float(second.index)),
     )
 
 

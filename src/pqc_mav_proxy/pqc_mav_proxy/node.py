@@ -10,7 +10,6 @@ periodic from a thread of its own. Packets never come here.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import queue
@@ -32,6 +31,7 @@ from std_msgs.msg import Header
 from pqc_mav_common import config_file, qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.key_values import to_key_values
 from pqc_mav_common.lifecycle import FAILURE, ManagedNode
 from pqc_mav_common.local_socket import INSIDE, ControlError
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
@@ -488,7 +488,7 @@ class PqcProxyNode(ManagedNode):
         response.liboqs_version = pqc_mav_tunnel.liboqs_version()
         response.openssl_version = pqc_mav_tunnel.openssl_version()
         response.role = self.role
-        response.config_json = json.dumps(self._counting(), sort_keys=True)
+        response.config = to_key_values(dict(sorted(self._counting().items())))
         return response
 
     def _counting(self) -> dict[str, Any]:

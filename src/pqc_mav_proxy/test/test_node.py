@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
+from pqc_mav_common.key_values import flat
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import DEADLINE_S, until
 from pqc_mav_common.testing_onlooker import Onlooker
@@ -140,7 +140,7 @@ def test_what_is_set_counts_from_the_next_configure_on(keys: Path, client: Onloo
 
     def dscp() -> int:
         answer = client.call(GetInfo, f"{name}/get_info")
-        return int(json.loads(answer.config_json)["dscp"])
+        return int(flat(answer.config)["dscp"])
 
     try:
         assert client.change(name, "configure", "activate") and dscp() == 46

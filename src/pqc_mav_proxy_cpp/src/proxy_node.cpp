@@ -332,7 +332,9 @@ void ProxyNode::get_info(GetInfo::Response& response) {
   const std::lock_guard lock(mutex_);
   auto config = host_ ? host_->ask("config")["config"] : Json::object();
   for (const auto& [key, value] : host_ ? pqcmav::FlatConfig{} : asked_.config) config[key] = json_of(value);
-  info["config_json"] = python_json(config);
+  info["config"] = Json::array();
+  for (const auto& [key, value] : config.items())
+    info["config"].push_back({{"key", key}, {"value", key_value_text(value)}});
   fill(response, info);
 }
 

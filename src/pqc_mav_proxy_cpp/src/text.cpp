@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text.hpp"
 
+#include <algorithm>
+
 namespace pqc_mav_proxy_cpp {
 
 std::string one_line(std::string_view text) {
@@ -31,6 +33,13 @@ std::string python_json(const nlohmann::ordered_json& value) {
     items.push_back((value.is_object() ? python_json(key) + ": " : "") + python_json(each));
   const auto all = join(items, ", ");
   return value.is_object() ? "{" + all + "}" : "[" + all + "]";
+}
+
+std::string key_value_text(const nlohmann::ordered_json& value) {
+  if (!value.is_string()) return python_json(value);
+  const auto& text = value.get_ref<const std::string&>();
+  const bool control = std::any_of(text.begin(), text.end(), [](unsigned char each) { return each < ' '; });
+  return control || nlohmann::ordered_json::accept(text) ? python_json(value) : text;
 }
 
 }  // namespace pqc_mav_proxy_cpp

@@ -36,14 +36,14 @@ def of_policies(decisions: Mapping[str, Any]) -> list[Finding]:
     """One line for each sense a running policy lacks; `decisions` are the newest by topic."""
     from pqc_mav_policy import senses
     from pqc_mav_policy.parameters import PolicyParameters
-    from pqc_mav_policy.telemetry import inputs_json
+    from pqc_mav_policy.telemetry import snapshot
 
     found = []
     for topic, message in sorted(decisions.items()):
         policy = topic.rpartition("/")[0]
         try:
-            inputs, _ = inputs_json.load(message.inputs_json)
-        except inputs_json.SnapshotError:
+            inputs, _ = snapshot.of_decision(message)
+        except snapshot.SnapshotError:
             found.append(warn("senses", f"{policy} is of another version", "restart it"))
             continue
         lacking = senses.lacking(senses.usable(inputs, PolicyParameters()))

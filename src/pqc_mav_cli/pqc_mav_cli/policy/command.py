@@ -72,13 +72,13 @@ def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Ti
     """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
     from pqc_mav_cli.policy import view as policy_view
     from pqc_mav_policy.strategies.cascade.explain import conditions
-    from pqc_mav_policy.telemetry import inputs_json
+    from pqc_mav_policy.telemetry import snapshot
 
     with _decisions(namespace) as arrived:
         message = _next(arrived, namespace, timeout)
     try:
-        inputs, now = inputs_json.load(message.inputs_json)
-    except inputs_json.SnapshotError as error:
+        inputs, now = snapshot.of_decision(message)
+    except snapshot.SnapshotError as error:
         raise CliError(f"The policy in {namespace} has another version: {error}") from None
     found = conditions(inputs, _parameters(namespace, timeout), now)
     if as_json:

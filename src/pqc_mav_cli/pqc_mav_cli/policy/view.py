@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How `pqcmav policy` shows decisions, conditions and suites."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -10,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from pqc_mav_cli.wording import counted, short_code
+from pqc_mav_common.key_values import nested
 from pqc_mav_policy.strategies.cascade.explain import Condition
 from pqc_mav_policy.suite_table import Agreement, SuiteRow
 from pqc_mav_policy.telemetry.inputs import DecisionInput
@@ -49,7 +49,7 @@ def as_json(message: Any) -> dict[str, Any]:
     return {
         "time_s": stamp.sec + stamp.nanosec / 1e9,
         **content,
-        "inputs": json.loads(message.inputs_json) if message.inputs_json else None,
+        "inputs": nested(message.inputs) or None,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pqc_mav_cli.doctor import senses
 from pqc_mav_cli.doctor.finding import Level
-from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_policy.telemetry import snapshot
 from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput, Link, Thermal, Vehicle
 
 WHOLE: dict[str, Any] = {
@@ -17,7 +17,7 @@ WHOLE: dict[str, Any] = {
 
 
 def decision(**changes: Any) -> Any:
-    return SimpleNamespace(inputs_json=inputs_json.dump(DecisionInput(**{**WHOLE, **changes}), 1.0))
+    return SimpleNamespace(inputs=snapshot.dump(DecisionInput(**{**WHOLE, **changes}), 1.0))
 
 
 def test_a_machine_without_a_thermal_zone(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_what_running_policies_lack_one_line_each() -> None:
         {
             "/d2/pqc_policy/decision": decision(),
             "/d1/pqc_policy/decision": decision(battery=Battery(), thermal=Thermal(), missing=missing),
-            "/d3/pqc_policy/decision": SimpleNamespace(inputs_json="{}"),
+            "/d3/pqc_policy/decision": SimpleNamespace(inputs=[]),
         }
     )
     assert [each.level for each in found] == [Level.WARN, Level.WARN, Level.OK, Level.WARN]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from test_up import Ends
 from pqc_mav_bringup.composed import CONTAINERS
 from pqc_mav_bringup.description import BringupError
 from pqc_mav_bringup.executables import find_executable
+from pqc_mav_common.key_values import to_key_values
 from pqc_mav_common.testing import on_request, until
 from pqc_mav_common.testing_onlooker import Onlooker
 from pqc_mav_common.testing_traffic import Traffic
@@ -35,7 +35,7 @@ def test_a_campaign_of_a_launched_benchmark(tmp_path: Path) -> None:
     given = {"root": tmp_path, "suites": SUITE, "power": "no"}
     with launched("benchmark", "pqc_mav_bench", **given) as running, Onlooker() as graph:
         running.wait_for("controller ready")
-        goal = RunCampaign.Goal(options_json=json.dumps(options))
+        goal = RunCampaign.Goal(options=to_key_values(options))
         result, feedback = graph.act(RunCampaign, "/bench/drone/bench_controller/run_campaign", goal)
         assert result.ok and (result.passed, result.failed) == (1, 0), result.message
         assert feedback and Path(result.run_directory).is_relative_to(tmp_path)

@@ -23,7 +23,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.settings import Settings, make
-    from pqc_mav_policy.telemetry.inputs_json import dump
+    from pqc_mav_policy.telemetry.snapshot import dump
     from pqc_mav_policy_lab.flight_model.costs import published_costs
     from pqc_mav_policy_lab.missions.fly import Simulation, fly
     from pqc_mav_policy_lab.missions.simulated import mission
@@ -44,7 +44,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
             action=str(decision.action),
             guard=decision.guard,
             to_suite=decision.to_suite,
-            inputs_json=dump(second.inputs, float(second.index)),
+            inputs=dump(second.inputs, float(second.index)),
         )
         at = BEGIN_NS + second.index * 1_000_000_000
         file.write(topic, serialize_message(message), at, at)

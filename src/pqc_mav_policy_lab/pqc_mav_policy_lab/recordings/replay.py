@@ -14,7 +14,7 @@ from typing import Any
 
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.telemetry.inputs import DecisionInput
-from pqc_mav_policy.telemetry.inputs_json import SnapshotError, load
+from pqc_mav_policy.telemetry.snapshot import SnapshotError, of_decision
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 
@@ -70,7 +70,7 @@ def read(path: Path, namespace: str) -> Recording:
 def _snapshot(reader: RecordingReader, message: RecordedMessage) -> Snapshot:
     decoded: Any = reader.decode(message)
     try:
-        inputs, now = load(decoded.inputs_json)
+        inputs, now = of_decision(decoded)
     except SnapshotError as error:
         raise RecordingError(
             f"{reader.path}: a decision on {message.topic.name} was recorded by another version of the policy ({error})"

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from recorded_flights import BEGIN_NS, DECISIONS, flown, message, record
 from scenes import CATALOGUE, DEFAULT
 
+from pqc_mav_common.key_values import nested
 from pqc_mav_policy.settings import STRATEGIES, Settings, make
 from pqc_mav_policy_lab.recordings.replay import as_line, differs, read, replay
 from pqc_mav_recorder.file import RecordingError, RecordingFile
@@ -69,6 +73,27 @@ def test_an_unfinished_recording_replays_up_to_its_end(recording: Path, tmp_path
     assert "was not finished" in read(cut, "drone").problem
 
 
+def test_a_recording_from_before_0_2_0_replays_the_same(tmp_path: Path, recording: Path) -> None:
+    """Its decisions carry their inputs as one text of JSON, as the definition in the file says."""
+    from mcap_ros2._dynamic import serialize_dynamic
+
+    definition = re.sub(
+        r"^diagnostic_msgs/KeyValue\[\] inputs .*$", "string inputs_json", DECISIONS.definition, flags=re.M
+    )
+    topic = replace(DECISIONS, definition=definition)
+    encode = serialize_dynamic(topic.type_name, definition)[topic.type_name]
+    early = RecordingFile(tmp_path / "early.mcap", {})
+    for second in flown():
+        today = message(second, "cascade")
+        fields = {name: getattr(today, name) for name in today.get_fields_and_field_types()}
+        text = json.dumps(nested(fields.pop("inputs")), sort_keys=True, separators=(",", ":"))
+        at = BEGIN_NS + second.index * 1_000_000_000
+        early.write(topic, encode({**fields, "inputs_json": text}), at, at)
+    path = early.finish()
+    assert read(path, "drone").snapshots == read(recording, "drone").snapshots
+    assert lines(path, "cascade") == lines(recording, "cascade")
+
+
 def test_order_of_arrival_counts_not_order_in_the_file(tmp_path: Path, recording: Path) -> None:
     shuffled = record(tmp_path / "shuffled.mcap", sorted(flown(), key=lambda second: second.index % 7))
     assert lines(shuffled, "cascade") == lines(recording, "cascade")
@@ -87,7 +112,7 @@ def test_other_vehicles_and_other_versions(tmp_path: Path, recording: Path) -> N
     with pytest.raises(RecordingError, match="several policies"):
         read(two.finish(), "drone")
     other = message(second, "rl")
-    other.inputs_json = "{}"
+    other.inputs = other.inputs[:3]
     old = RecordingFile(tmp_path / "old.mcap", {})
     old.write(DECISIONS, serialize_message(other), BEGIN_NS, BEGIN_NS)
     with pytest.raises(RecordingError, match="another version"):

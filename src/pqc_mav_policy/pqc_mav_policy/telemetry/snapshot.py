@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A snapshot as one line of JSON and back, exactly: it is published with every decision, and recordings replay it."""
+"""A snapshot as keys with values and back, exactly: it is published with every decision, and recordings replay it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
+from pqc_mav_common.key_values import nested, to_key_values
 from pqc_mav_policy.telemetry.inputs import (
     DOCUMENTED_CELLS,
     Battery,
@@ -36,16 +37,26 @@ class SnapshotError(ValueError):
     """Something is not a snapshot: one sentence for a person."""
 
 
-def dump(inputs: DecisionInput, now: float) -> str:
-    """One line: the snapshot and the time `now` it was judged at. Keys sorted, so equal snapshots give equal bytes."""
-    content = {"now_s": now, **asdict(inputs)}
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def dump(inputs: DecisionInput, now: float) -> list[Any]:
+    """As KeyValue: the snapshot and the time `now` it was judged at. Raises ValueError for an infinity."""
+    return to_key_values({"now_s": now, **asdict(inputs)})
 
 
-def load(text: str) -> tuple[DecisionInput, float]:
-    """The snapshot and its time from `dump`'s result. Raises SnapshotError."""
+def of_decision(message: Any) -> tuple[DecisionInput, float]:
+    """The snapshot of a PolicyDecision, or of its fields. Raises SnapshotError.
+
+    Recordings before 0.2.0 have it in `inputs_json`, as a text.
+    """
+    names = ("inputs_json", "inputs")
+    mapped = isinstance(message, Mapping)
+    early, today = (message.get(name) if mapped else getattr(message, name, None) for name in names)
+    return load((today or ()) if early is None else early)
+
+
+def load(told: Iterable[Any] | str) -> tuple[DecisionInput, float]:
+    """The snapshot and its time from `dump`'s result, or out of an early recording's JSON. Raises SnapshotError."""
     try:
-        content = _of_today(json.loads(text))
+        content = _of_today(json.loads(told) if isinstance(told, str) else nested(told))
         now = float(content.pop("now_s"))
         parts: dict[str, Any] = {name: _part(kind, content.pop(name)) for name, kind in _PARTS.items()}
         content["threat"] = Threat(content["threat"])

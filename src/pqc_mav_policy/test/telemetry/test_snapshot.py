@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots as text: exact both ways, refused when they are something else."""
+"""Snapshots as keys with values: exact both ways, refused when they are something else."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pqc_mav_interfaces.msg import PolicyDecision
 from scenes import change, well
 
-from pqc_mav_policy.telemetry import inputs_json
+from pqc_mav_common.key_values import nested, to_key_values
 from pqc_mav_policy.telemetry.inputs import (
     Battery,
     DecisionInput,
@@ -24,6 +26,7 @@ from pqc_mav_policy.telemetry.inputs import (
     TunnelState,
     Vehicle,
 )
+from pqc_mav_policy.telemetry.snapshot import SnapshotError, dump, load, of_decision
 
 number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 time = st.floats(0, 1e9)
@@ -59,52 +62,75 @@ snapshots = st.builds(
 )
 
 
+def written(snapshot: DecisionInput, now: float = 1.0) -> dict[str, Any]:
+    return nested(dump(snapshot, now))
+
+
+def early(content: dict[str, Any]) -> str:
+    """As recordings before 0.2.0 have it."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(snapshots, time)
 def test_there_and_back_is_exact(snapshot: DecisionInput, now: float) -> None:
-    text = inputs_json.dump(snapshot, now)
-    assert inputs_json.load(text) == (snapshot, now)
-    assert inputs_json.dump(*inputs_json.load(text)) == text
-    assert "\n" not in text
+    pairs = dump(snapshot, now)
+    assert load(pairs) == (snapshot, now)
+    assert dump(*load(pairs)) == pairs
+    assert load(early(nested(pairs))) == (snapshot, now)
+
+
+def test_a_decision_shows_its_inputs_by_name() -> None:
+    shown = {pair.key: pair.value for pair in dump(well(), 1.0)}
+    assert (shown["now_s"], shown["battery.cells"], shown["threat"]) == ("1.0", "4", str(int(Threat.NONE)))
+
+
+def test_a_decision_of_today_and_one_of_an_early_recording_are_read() -> None:
+    today = PolicyDecision(inputs=dump(well(), 1.0))
+    assert of_decision(today) == (well(), 1.0)
+    assert of_decision({"inputs": [{"key": pair.key, "value": pair.value} for pair in today.inputs]}) == (well(), 1.0)
+    assert of_decision({"inputs_json": early(written(well()))}) == (well(), 1.0)
+    with pytest.raises(SnapshotError, match="Not a snapshot"):
+        of_decision(PolicyDecision())
 
 
 def test_a_snapshot_from_before_the_clock_was_recorded_is_read() -> None:
-    content = json.loads(inputs_json.dump(well(), 1.0))
+    content = written(well())
     for name in ("clock_offset_s", "cooldown_until_s"):
         del content["session"][name]
-    assert inputs_json.load(json.dumps(content)) == (well(), 1.0)
+    assert load(early(content)) == (well(), 1.0)
 
 
 def test_an_infinity_is_not_written() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        inputs_json.dump(change(well(), battery={"age_s": float("inf")}), 1.0)
+        dump(change(well(), battery={"age_s": float("inf")}), 1.0)
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "{}", "{", '{"now_s": 1}', '{"now_s": "x"}'])
 def test_what_is_no_snapshot_is_refused(text: str) -> None:
-    with pytest.raises(inputs_json.SnapshotError, match="Not a snapshot"):
-        inputs_json.load(text)
+    with pytest.raises(SnapshotError, match="Not a snapshot"):
+        load(text)
 
 
 @pytest.mark.parametrize("drop", ["battery", "available", "outcomes", "missing"])
 def test_a_snapshot_with_a_field_too_few_or_too_many_is_refused(drop: str) -> None:
-    content = json.loads(inputs_json.dump(well(), 1.0))
-    with pytest.raises(inputs_json.SnapshotError):
-        inputs_json.load(json.dumps({name: value for name, value in content.items() if name != drop}))
+    content = written(well())
+    with pytest.raises(SnapshotError):
+        load(to_key_values({name: value for name, value in content.items() if name != drop}))
     content["battery"]["humidity"] = 1
-    with pytest.raises(inputs_json.SnapshotError, match="humidity"):
-        inputs_json.load(json.dumps(content))
+    with pytest.raises(SnapshotError, match="humidity"):
+        load(to_key_values(content))
 
 
 def test_unknown_phases_and_states_are_refused() -> None:
     for part, name in (("vehicle", "phase"), ("session", "state")):
-        content = json.loads(inputs_json.dump(well(), 1.0))
+        content = written(well())
         content[part][name] = 77
-        with pytest.raises(inputs_json.SnapshotError):
-            inputs_json.load(json.dumps(content))
+        with pytest.raises(SnapshotError):
+            load(to_key_values(content))
 
 
 def test_a_snapshot_from_before_responses_and_queues_is_read_as_without_them() -> None:
-    content = json.loads(inputs_json.dump(well(), 1.0))
+    content = written(well())
     del content["threat_response"], content["link"]["queue_s"]
-    assert inputs_json.load(json.dumps(content)) == (well(), 1.0)
+    assert load(early(content)) == (well(), 1.0)
