@@ -203,6 +203,13 @@ class Reader {
   }
   /// Is it in the file, rather than the default?
   [[nodiscard]] bool given(const std::string& shown) const { return values_.contains(shown); }
+  /// Is it another value than the default? Tools write every key with its value.
+  [[nodiscard]] bool chosen(std::string_view name) const {
+    return std::ranges::any_of(config_schema(), [&](const auto& key) {
+      const auto it = effective.find(std::string(name));
+      return key.key == name && it != effective.end() && it->second != key.default_value;
+    });
+  }
   FlatConfig effective;
 
  private:
@@ -265,6 +272,32 @@ void read_control_socket(Reader& in, EngineConfig& out) {
   out.control_socket_group = in.get<std::string>("control_socket_group");
 }
 
+/// What goes over a radio is bundled, unless the owner says otherwise: one packet of the air each.
+void complete_radio(const Reader& in, const EngineConfig& config, std::int64_t radio_id, RadioSettings& radio) {
+  radio.radio_id = static_cast<std::uint8_t>(radio_id);
+  radio.bundle_ms = in.chosen("bundle_ms") ? config.bundle_ms : kRadioBundleMs;
+  radio.bundle_bytes = in.chosen("bundle_bytes") ? config.bundle_bytes : kRadioBundleBytes;
+  if (config.max_payload + kOverhead > kLineDatagramMost)
+    throw TunnelError(Errc::config_invalid, "'max_payload' is " + std::to_string(config.max_payload) +
+                                                "; over a serial radio it may be " +
+                                                std::to_string(kLineDatagramMost - kOverhead) + " at most.");
+}
+
+/// The same port with the same settings for all drones on it, and a number of its own for each.
+void check_radio(const std::string& key, const RadioSettings& radio, const std::vector<DroneEntry>& others) {
+  for (const auto& other : others) {
+    if (!other.radio || other.radio->path != radio.path) continue;
+    if (other.radio->text != radio.text)
+      throw TunnelError(Errc::config_invalid, "'" + key + "radio' is '" + radio.text + "', but '" + other.id +
+                                                  "' has the same port as '" + other.radio->text +
+                                                  "': write both in the same way.");
+    if (other.radio->radio_id == radio.radio_id)
+      throw TunnelError(Errc::config_invalid, "'" + key + "radio_id' is " + std::to_string(radio.radio_id) +
+                                                  ", and so is that of '" + other.id +
+                                                  "': give each drone on a radio its own, here and at the drone.");
+  }
+}
+
 void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
   check_id(out.drone_id, "drone_id");
@@ -293,6 +326,13 @@ void read_drone(Reader& in, EngineConfig& out) {
       check_plain_endpoints(config_schema(), "", in.get<std::string>("plain"), in.get<Strings>("plain_endpoints"),
                             out.plain_bind, out.plain_peer, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
+  const auto radio_id = in.get<std::int64_t>("radio_id");
+  if (auto& radio = out.peers.front().radio) {
+    complete_radio(in, out, radio_id, *radio);
+    in.effective["compact"] = out.compact = true;
+    // A first handshake takes seconds of the air, and would end no silence of the radio.
+    if (!in.chosen("reconnect_after_s")) in.effective["reconnect_after_s"] = out.reconnect_after_s = kRadioReconnectS;
+  }
   out.rekey_interval_s = in.get<double>("rekey_interval_s");
   out.blacklist_s = in.get<double>("blacklist_s");
   out.rekey_packets = static_cast<std::uint64_t>(in.get<std::int64_t>("rekey_packets"));
@@ -334,6 +374,13 @@ void read_gcs(Reader& in, EngineConfig& out) {
     entry.plain_endpoints = check_plain_endpoints(
         drone_entry_schema(), "drone." + id + ".", in.get_drone<std::string>(id, "plain"),
         in.get_drone<Strings>(id, "plain_endpoints"), entry.plain_bind, entry.plain_peer, out.plain_allow_remote);
+    const auto radio_id = in.get_drone<std::int64_t>(id, "radio_id");
+    if (const auto text = in.get_drone<std::string>(id, "radio"); !text.empty()) {
+      entry.radio = parse_radio(text, "drone." + id + ".radio");
+      complete_radio(in, out, radio_id, *entry.radio);
+      check_radio("drone." + id + ".", *entry.radio, out.drones);
+      in.effective["compact"] = out.compact = true;
+    }
     out.drones.push_back(std::move(entry));
   }
 }

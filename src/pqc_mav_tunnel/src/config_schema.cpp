@@ -61,11 +61,15 @@ const std::vector<ConfigKey>& table() {
        "Host name or address of the gcs. A name that does not resolve (yet) is tried again indefinitely. Several, up "
        "to "
        "eight, in order of preference, as a list or with commas: 'north@10.0.0.1:46011, south@10.0.1.1:46011', each as "
-       "gcs_id@host:port; data_port is the default of the port.",
+       "gcs_id@host:port; data_port is the default of the port. Or a serial telemetry radio and nothing else: "
+       "serial:DEVICE:BAUD, with ':rtscts' and ':mavlink' behind it as that radio needs (docs/radios.md).",
        true,
        false,
        {},
        true},
+      {"radio_id", i(0), 0, 127, "",
+       "If 'peer' is a radio that other drones hear, too: the number of this drone there, another one for each.", true,
+       false},
       {"standby", false, kNone, kNone, "",
        "With several ground stations: also hold a session with the next one, which takes over within a round trip. It "
        "costs a small packet each way every 5 s.",
@@ -304,6 +308,11 @@ const std::vector<ConfigKey>& drone_table() {
        "Ground software for this drone; empty = the first sender to plain_bind, until that one has been silent for 2 s "
        "and another sends.",
        false, true},
+      {"radio", std::string{}, kNone, kNone, "",
+       "The serial telemetry radio by which this drone comes, as in its 'peer': serial:DEVICE:BAUD, with ':rtscts' and "
+       "':mavlink' behind it. Several drones may have the same; empty = UDP.",
+       false, true},
+      {"radio_id", i(0), 0, 127, "", "The drone's number on that radio, as its own configuration says.", false, true},
       {"plain", std::string{}, kNone, kNone, "endpoint",
        "One endpoint for this drone's plaintext MAVLink in place of plain_bind and plain_peer, as in plain_endpoints.",
        false, true},

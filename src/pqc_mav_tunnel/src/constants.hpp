@@ -22,8 +22,11 @@ inline constexpr std::uint8_t kVersion = 3;
 inline constexpr std::uint64_t kSequenceLimit = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kForcedRekeyPackets = std::uint64_t{1} << 28;
 inline constexpr std::size_t kDefaultMaxPayload = 1432;
-inline constexpr std::size_t kMaxDatagram = 65507;      // largest UDP payload over IPv4
-inline constexpr std::size_t kLineDatagramMost = 1472;  // over a serial line
+inline constexpr std::size_t kMaxDatagram = 65507;  // largest UDP payload over IPv4
+// Over a serial line: the longest datagram; bundles of which one, with a compact header, is one packet of a radio.
+inline constexpr std::size_t kLineDatagramMost = 1472, kRadioBundleBytes = 190;
+inline constexpr std::uint64_t kRadioBundleMs = 20;
+inline constexpr double kRadioReconnectS = 5.0;
 inline constexpr std::size_t kWindowBits = 1024;
 // Forged packets under one key: the bound of the AEADs (RFC 9001 section 6.6).
 inline constexpr std::uint64_t kFailedTagsMost = std::uint64_t{1} << 36;

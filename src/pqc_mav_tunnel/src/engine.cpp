@@ -23,13 +23,21 @@ std::string station_of(const LinkStatus& link, const EngineConfig& config) {
 }
 
 /// A problem of an endpoint is told where people and programs look, after one with the keys.
-void add_endpoints(LinkStatus& status, const PlainHub& hub) {
-  status.plain_local = hub.text();
-  const auto problem = hub.problem();
+void add_problem(LinkStatus& status, std::string_view what, const std::string& problem) {
   if (problem.empty()) return;
-  const auto sentence = std::string(kPlainDown) + ": " + problem;
+  const auto sentence = std::string(what) + ": " + problem;
   status.last_error = status.key_old ? status.last_error + " " + sentence
                                      : sentence + (status.last_error.empty() ? "" : " " + status.last_error);
+}
+
+void add_endpoints(LinkStatus& status, const PlainHub& hub) {
+  status.plain_local = hub.text();
+  add_problem(status, kPlainDown, hub.problem());
+}
+
+void add_radio(LinkStatus& status, const Wire& wire, const SockAddr& peer) {
+  if (wire.is_at(peer)) status.peer = wire.radio().name();
+  add_problem(status, kRadioDown, wire.radio().problem());
 }
 
 }  // namespace
@@ -134,6 +142,7 @@ std::vector<LinkStatus> Engine::status() const {
                                            to_ns(impl_->config.key_limit_s))) /
           1e9;
     if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
+    if (link.wire) add_radio(out.back(), *link.wire, picture.peer);
   });
   if (impl_->drone) {
     out.front().stations = impl_->drone->stations();
@@ -157,6 +166,7 @@ std::vector<LinkStats> Engine::stats() const {
     std::ranges::transform(c.window_depth, stats.window_depth.begin(), &Counter::get);
     add_named(stats.counters, link_counters(), c);
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
+    if (link.wire) stats.endpoints.push_back(link.wire->radio().status());
     out.push_back(std::move(stats));
   });
   impl_->rates.measure(out, now_ns());

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -46,5 +47,8 @@ inline void drain(const Fd& event) noexcept {
   std::uint64_t value = 0;
   (void)!::read(event.get(), &value, sizeof value);
 }
+
+/// Of a non-blocking descriptor: not now, and nothing is wrong.
+inline bool try_again(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace pqcmav

@@ -5,6 +5,7 @@
 
 #include "constants.hpp"
 #include "net/net.hpp"
+#include "net/plain_endpoint.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 
@@ -41,6 +42,7 @@ PeerEntry station_of(const std::string& text, const std::string& gcs_id, std::ui
 }  // namespace
 
 std::vector<PeerEntry> peer_list(const std::string& text, const std::string& gcs_id, std::uint16_t data_port) {
+  if (text.starts_with("serial:")) return {{gcs_id, "", 0, parse_radio(text, "peer")}};
   if (text.find_first_of(",@") == std::string::npos) {
     if (const auto problem = problem_of_host(text); !problem.empty()) refuse_peer(text, problem);
     return {{gcs_id, text, data_port}};

@@ -87,6 +87,38 @@ TEST(TransportLink, AThinLinkLosesNothingByWhatARekeyKnows) {
   }
 }
 
+// A SiK radio at 57,600 baud carries some 40 kbit/s, with a round trip of 250 ms.
+WorldTerms by_radio(std::uint64_t seed, double loss) {
+  WorldTerms terms;
+  terms.up = terms.down = link(loss, 250, 40, true);
+  terms.seed = seed;
+  terms.datagram_limit = 548;
+  terms.wire_ns = 96 * kMs;
+  return terms;
+}
+
+TEST(TransportLink, DefaultSuiteByRadio) {
+  std::vector<double> seconds;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    World world(by_radio(seed, 0.05));
+    ASSERT_TRUE(world.run()) << "seed " << seed;
+    EXPECT_EQ(world.complaint(), "") << "seed " << seed;
+    seconds.push_back(world.seconds());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  EXPECT_LE(seconds[250], 2.8);
+  EXPECT_LE(seconds[475], 4.0);
+}
+
+TEST(TransportLink, NothingGoesTwiceByAGoodRadio) {
+  World world(by_radio(1, 0));
+  ASSERT_TRUE(world.run());
+  EXPECT_LE(world.sent(false), 10U + 3 + 4 + 1);     // M2 with its parity, ACKs of M3, M4
+  EXPECT_LE(world.sent(true), 2U + 13 + 3 + 1 + 1);  // M1, ACKs of M2, M3 with its parity
+  EXPECT_EQ(world.gcs()->counts().timeouts, 0u);
+  EXPECT_EQ(world.drone().counts().timeouts, 0u);
+}
+
 TEST(TransportLink, ReturnProofNeedsNoPadding) {
   WorldTerms terms;
   terms.proven = true;

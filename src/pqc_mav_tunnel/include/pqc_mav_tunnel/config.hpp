@@ -40,18 +40,32 @@ std::span<const ConfigKey> config_schema();
 /// Keys below `drone.<id>.` of a gcs.
 std::span<const ConfigKey> drone_entry_schema();
 
+/// A serial telemetry radio that carries the encrypted side of a link.
+struct RadioSettings {
+  std::string text;  // as it was written
+  std::string path;
+  std::uint32_t baud = 0;
+  bool flow_control = false;
+  bool mavlink = false;  // datagrams go inside MAVLink messages
+  std::uint8_t radio_id = 0;
+  std::uint64_t bundle_ms = 0;
+  std::size_t bundle_bytes = 0;
+};
+
 struct DroneEntry {
   std::string id;
   std::string plain_bind, plain_peer;
   std::vector<std::string> plain_endpoints;  // from 'plain' or 'plain_endpoints', instead of both above; empty = those
   std::optional<bool> require_signature;     // not said: once the gcs holds the drone's public key
   std::vector<const Suite*> allowed_suites;  // empty = as the gcs
+  std::optional<RadioSettings> radio = std::nullopt;  // by which it comes
 };
 
 /// A ground station of a drone.
 struct PeerEntry {
   std::string gcs_id, host;
   std::uint16_t port;
+  std::optional<RadioSettings> radio = std::nullopt;  // in place of host and port
 };
 
 struct EngineConfig {

@@ -40,6 +40,8 @@ struct StationStatus {
 
 /// How last_error says that an endpoint of plaintext does not work, whatever the link's state is.
 inline constexpr std::string_view kPlainDown = "PLAIN_DOWN";
+/// The same of the serial radio that carries the link.
+inline constexpr std::string_view kRadioDown = "RADIO_DOWN";
 
 struct LinkStatus {
   std::string drone_id;
@@ -129,7 +131,7 @@ struct LinkStats {
   double seal_ns_avg = 0, open_ns_avg = 0;
   DepthCounts window_depth{};
   ShapeCounts shaping{};
-  std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints'
+  std::vector<EndpointStatus> endpoints;  // of 'plain' and 'plain_endpoints', and the link's serial radio
   std::optional<LinkRates> rates;
 };
 

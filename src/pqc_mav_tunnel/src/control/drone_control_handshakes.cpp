@@ -19,6 +19,7 @@ constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
 /// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
 std::vector<SockAddr> DroneControl::addresses(Station& station, ClientOutcome& outcome) const {
   const auto& peer = station.peer;
+  if (const auto wire = data_->wire_address()) return {*wire};
   std::vector<SockAddr> found;
   try {
     // A slow name service must not keep the drone from another station.
@@ -69,9 +70,13 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
       now - began_ns > kSayNothingHeardNs) {
     told_silence_ = true;
     const auto& peer = stations_[first->station].peer;
-    ledger_.waiting_for("No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) +
-                        " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
-                        "have the same PSK: a gcs does not answer strangers.");
+    ledger_.waiting_for(
+        peer.radio ? "No answer yet from the gcs by the radio at " + peer.radio->path +
+                         "; the drone keeps asking. Check that both radios are paired, their baud "
+                         "rates and ':mavlink', and that both ends have the same PSK."
+                   : "No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) +
+                         " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
+                         "have the same PSK: a gcs does not answer strangers.");
   }
   return std::nullopt;
 }
@@ -88,6 +93,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   try {
     auto params = parameters(suite, station);
     params.features = features_of(config_);
+    if (config_.peers.front().radio) params.max_datagram = kDatagramSmall;
     if (config_.compact) params.own_index = indices_->take();
     if (!params.own_index.value()) params.features &= static_cast<std::uint16_t>(~features::kCompact);
     std::vector<SockAddr> targets;
@@ -179,7 +185,7 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
   event.kind = kind;
   event.drone_side = true;
   event.epoch = epoch;
-  event.peer = outcome.gcs.empty() ? data_->link(0).picture().peer.text() : outcome.gcs.text();
+  event.peer = data_->text_of(outcome.gcs.empty() ? data_->link(0).picture().peer : outcome.gcs);
   event.duration_ns = outcome.duration_ns;
   event.times = outcome.times;
   // Among several stations, one that gave way to another is told of in other words.

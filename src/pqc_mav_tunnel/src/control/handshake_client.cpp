@@ -191,7 +191,10 @@ void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
   const auto& targets = attempt_->targets;
   const auto& link = data_.link(0);
   if (targets.empty() || std::ranges::find(targets, link.peer) != targets.end()) attempt_->options.known = link.known();
-  attempt_->transport.emplace(attempt_->options, attempt_->keys.clone());
+  auto& options = attempt_->options;
+  options.wire_ns = targets.empty() ? options.known.wire_ns : data_.wire_ns(targets.front());
+  if (options.wire_ns != 0) options.datagram_limit = kDatagramSmall;
+  attempt_->transport.emplace(options, attempt_->keys.clone());
   const auto now = now_ns();
   attempt_->next_target_ns = now + kNextTargetNs;
   say_hello(now);

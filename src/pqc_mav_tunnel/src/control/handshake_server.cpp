@@ -28,6 +28,7 @@ HandshakeServer::HandshakeServer(const AdmissionLimits& limits, std::size_t thre
       restart_all_(kRestartsInAll, kRestartsInAll),
       reception_(limits, restart_,
                  {host_.env, host_.link_of, [this](const SockAddr& source) { return data_.knows_peer(source); },
+                  [this](const SockAddr& source) { return data_.wire_ns(source); },
                   [this](const SigInfo& sig) {
                     const auto found = sign_ns_.find(&sig);
                     return found == sign_ns_.end() ? 0 : found->second;
@@ -368,7 +369,7 @@ void HandshakeServer::report(Attempt& attempt, HandshakeError error, std::uint64
   }
   event.kind = attempt.phase == Phase::with_worker ? attempt.kind : responder.kind();
   const auto held = attempt.paths.empty() ? data_.hold(attempt.link) : DataPlane::Hold();
-  event.peer = attempt.paths.empty() ? data_.link(attempt.link).peer.text() : attempt.paths.front().text();
+  event.peer = data_.text_of(attempt.paths.empty() ? data_.link(attempt.link).peer : attempt.paths.front());
   event.duration_ns = now - attempt.began_ns;
   host_.progress(attempt.facts.drone, -1);
   host_.finished(attempt.facts.drone, std::move(event));

@@ -29,7 +29,9 @@ TransportOptions gcs_transport_options(const AttemptId& name, std::uint16_t max_
   out.in_session = session.has_value();
   out.known = session.value_or(KnownLink{});
   out.first_packet = random_number<std::uint32_t>() >> 1;
-  out.datagram_limit = max_datagram < kDatagramLimit ? kDatagramSmall : kDatagramLimit;
+  out.wire_ns = out.known.wire_ns;
+  const bool small = max_datagram < kDatagramLimit || out.wire_ns != 0;
+  out.datagram_limit = small ? kDatagramSmall : kDatagramLimit;
   return out;
 }
 
@@ -125,7 +127,10 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
     facts.proven = proof != RestartKey::Proof::bad;
     at_home = proof == RestartKey::Proof::drone_and_address;
   }
-  facts.answered = frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now);
+  // Nobody forges an address on a serial line.
+  const auto wire_ns = host_.wire_ns(source);
+  facts.answered =
+      wire_ns != 0 || (frames->cookie && cookies_.good(*frames->cookie, ip, source.port(), name, *m1, now));
   const auto* suite = find_suite(hello->suite);
   facts.heavy = suite != nullptr && is_heavy(*suite, hello->hybrid);
   const bool is_costly = suite != nullptr && costly(*suite, host_.sign_ns(*suite->sig));
@@ -148,8 +153,9 @@ Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name
     return out;
   }
   if (facts.proven) admission_.used_proof(drone, proof_mac, name);
-  auto attempt = std::make_unique<HandshakeAttempt>(
-      next_id, Transport(gcs_transport_options(name, hello->max_datagram), keys.clone()));
+  auto options = gcs_transport_options(name, wire_ns != 0 ? kDatagramSmall : hello->max_datagram);
+  options.wire_ns = wire_ns;
+  auto attempt = std::make_unique<HandshakeAttempt>(next_id, Transport(options, keys.clone()));
   attempt->name = name;
   attempt->m1.assign(m1->begin(), m1->end());
   attempt->keys = std::move(keys);

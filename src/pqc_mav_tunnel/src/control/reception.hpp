@@ -35,8 +35,9 @@ class Reception {
   struct Host {
     std::shared_ptr<const ResponderEnv> env;
     std::function<std::optional<std::size_t>(std::string_view drone_id)> link_of;
-    std::function<bool(const SockAddr& source)> knows;     // is it the address of a session?
-    std::function<std::uint64_t(const SigInfo&)> sign_ns;  // what a signature took here lately, 0 when unknown
+    std::function<bool(const SockAddr& source)> knows;             // is it the address of a session?
+    std::function<std::uint64_t(const SockAddr& source)> wire_ns;  // as DataPlane's
+    std::function<std::uint64_t(const SigInfo&)> sign_ns;          // what a signature took here lately, 0 when unknown
     std::function<std::optional<std::uint16_t>(Standing)> too_long;  // after how many ms to ask again
     std::function<std::uint32_t()> serial;                           // by the calendar clock
     /// Somebody who knows no PSK, or asks for another ground station.

@@ -20,8 +20,9 @@ class AckTimer {
     times_ = 0;
     due_ = ++fragments_ >= kEvery || awaited ? now : now + kQuiet;
   }
-  void on_sent(std::uint64_t now, std::optional<std::uint64_t> srtt) noexcept {
-    const auto wait = srtt ? std::max(kRepeatLeast, *srtt + *srtt / 4) : kRepeatFirst;
+  /// `least`: before it is sent again.
+  void on_sent(std::uint64_t now, std::optional<std::uint64_t> srtt, std::uint64_t least = 0) noexcept {
+    const auto wait = std::max(least, srtt ? std::max(kRepeatLeast, *srtt + *srtt / 4) : kRepeatFirst);
     fragments_ = 0;
     due_ = now + grown(wait, times_, kRepeatMost);
     if (times_ < kTimesMost) ++times_;

@@ -13,7 +13,9 @@ namespace pqcmav {
 class HelloSchedule {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  static constexpr std::uint64_t kApart = 20'000'000;
+  static constexpr std::uint64_t kApart = 20'000'000, kApartByWire = 300'000'000;
+
+  explicit HelloSchedule(std::uint64_t apart = kApart) noexcept : apart_(apart) {}
 
   struct Sizes {
     std::size_t first;
@@ -31,11 +33,11 @@ class HelloSchedule {
     return {first, std::clamp(total > first ? (total - first) / 2 : 0, least, limit)};
   }
 
-  /// `copies` from `now` on, 20 ms apart (sizes of 0: unpadded); then two unpadded ones per time-out.
+  /// `copies` from `now` on, so far apart (sizes of 0: unpadded); then two unpadded ones per time-out.
   void start(std::uint32_t copies, Sizes sizes, std::uint64_t now, const RttEstimator& rtt) {
     copies_.clear();
     for (std::uint32_t i = 0; i < copies; ++i)
-      copies_.push_back({now + i * kApart, i == 0 ? sizes.first : sizes.other});
+      copies_.push_back({now + i * apart_, i == 0 ? sizes.first : sizes.other});
     timeout_at_ = now + rtt.timeout(timeouts_);
   }
   /// Nothing goes before `at`, then two copies per time-out.
@@ -72,6 +74,7 @@ class HelloSchedule {
     std::uint64_t at;
     std::size_t size;
   };
+  std::uint64_t apart_;
   std::deque<Copy> copies_;
   std::uint64_t timeout_at_ = kNever;
   std::uint32_t timeouts_ = 0;

@@ -27,6 +27,7 @@ struct KnownLink {
   std::optional<std::uint64_t> round_trip;
   std::uint32_t window = kWindowLeast;
   bool lossy = false;
+  std::uint64_t wire_ns = 0;  // over a serial line, where D is 548: how long a full datagram takes there
 
   static KnownLink of(const SessionFigures& session) noexcept {
     KnownLink out;

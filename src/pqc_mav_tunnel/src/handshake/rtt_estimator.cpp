@@ -29,7 +29,7 @@ void RttEstimator::sample(std::uint64_t rtt) noexcept {
 std::uint64_t RttEstimator::timeout(std::uint32_t timeouts) const noexcept {
   const auto base =
       srtt_ ? *srtt_ + std::max({2 * variation_, *srtt_ / 4, kVariationLeast}) + kAckDelay : first_timeout_;
-  return grown(base, timeouts, kTimeoutMost);
+  return grown(std::max(base, timeout_least_), timeouts, kTimeoutMost);
 }
 
 std::uint64_t grown(std::uint64_t base, std::uint32_t times, std::uint64_t most) noexcept {

@@ -10,7 +10,9 @@ namespace pqcmav {
 /// All times in ns.
 class RttEstimator {
  public:
-  explicit RttEstimator(std::uint64_t first_timeout) noexcept : first_timeout_(first_timeout) {}
+  /// `least`: no time-out is shorter.
+  explicit RttEstimator(std::uint64_t first_timeout, std::uint64_t least = 0) noexcept
+      : first_timeout_(first_timeout), timeout_least_(least) {}
   void sample(std::uint64_t rtt) noexcept;
   [[nodiscard]] std::optional<std::uint64_t> srtt() const noexcept { return srtt_; }
   [[nodiscard]] std::uint64_t variation() const noexcept { return variation_; }
@@ -19,7 +21,7 @@ class RttEstimator {
   [[nodiscard]] std::uint64_t timeout(std::uint32_t timeouts) const noexcept;
 
  private:
-  std::uint64_t first_timeout_;
+  std::uint64_t first_timeout_, timeout_least_;
   std::optional<std::uint64_t> srtt_;
   std::uint64_t variation_ = 0, least_ = ~std::uint64_t{0};
 };

@@ -9,8 +9,15 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kFirstTimeoutDrone = 200'000'000, kFirstTimeoutGcs = 600'000'000;
+constexpr std::uint64_t kWireTimeoutDrone = 800'000'000, kWireTimeoutGcs = 1'500'000'000;
 constexpr std::uint64_t kRetriesApart = 5'000'000, kSameRetryApart = 50'000'000;
 constexpr std::uint32_t kHelloCopies = 3, kHelloCopiesProven = 2;
+
+std::uint64_t first_timeout(const TransportOptions& options) noexcept {
+  const bool drone = options.side == HandshakeSide::drone;
+  if (options.wire_ns != 0 && !options.in_session) return drone ? kWireTimeoutDrone : kWireTimeoutGcs;
+  return drone ? kFirstTimeoutDrone : kFirstTimeoutGcs;
+}
 
 }  // namespace
 
@@ -18,7 +25,7 @@ Transport::Impl::Impl(const TransportOptions& chosen, FragmentKeys fragment_keys
     : options(chosen),
       keys(std::move(fragment_keys)),
       ledger(chosen.in_session || chosen.side == HandshakeSide::drone),
-      rtt(chosen.side == HandshakeSide::drone ? kFirstTimeoutDrone : kFirstTimeoutGcs),
+      rtt(first_timeout(chosen), kWireTimeoutParts * chosen.wire_ns),
       log(chosen.first_packet) {
   if (!options.in_session) return;
   lossy = options.known.lossy;
@@ -35,9 +42,10 @@ Transport::Transport(Transport&&) noexcept = default;
 
 void Transport::start_hello(Bytes m1, std::size_t need, bool proven, std::uint64_t now) {
   const auto m = kDatagramLeast + kFragmentHeaderSize + m1.size();
+  const bool plain = proven || impl_->options.wire_ns != 0;  // nothing has to pay for M2
   const auto sizes =
-      proven ? HelloSchedule::Sizes{0, 0} : HelloSchedule::padded_sizes(m, need, impl_->options.datagram_limit);
-  impl_->start_hello(std::move(m1), proven ? kHelloCopiesProven : kHelloCopies, sizes, now);
+      plain ? HelloSchedule::Sizes{0, 0} : HelloSchedule::padded_sizes(m, need, impl_->options.datagram_limit);
+  impl_->start_hello(std::move(m1), plain ? kHelloCopiesProven : kHelloCopies, sizes, now);
 }
 
 void Transport::set_cookie(const Cookie& cookie, std::uint64_t now) {

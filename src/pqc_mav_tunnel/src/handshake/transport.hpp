@@ -28,6 +28,7 @@ struct TransportOptions {
   std::uint32_t first_packet = 0;       // gcs: random below 2^31
   std::uint16_t datagram_limit = 1200;  // 548 where one end's max_datagram says so
   KnownLink known;                      // in_session only
+  std::uint64_t wire_ns = 0;            // over a serial line: how long a full datagram takes there
 };
 
 class Transport {

@@ -63,7 +63,9 @@ struct Transport::Impl {
     return outgoing && outgoing->done() && !answered && asks(outgoing->message());
   }
   static bool asks(std::uint8_t message) noexcept;
-  static constexpr std::uint32_t kFirstContactWindow = 10;
+  static constexpr std::uint32_t kFirstContactWindow = 10, kWireWindow = 2;
+  // On a line that a few datagrams fill, none is late before so many others would have passed.
+  static constexpr std::uint64_t kWireTimeoutParts = 4;
   static constexpr std::uint64_t kWideWait = 1'000 * kMs;
   void arm(std::uint64_t now) noexcept {
     const auto wait = rtt.timeout(timeouts);

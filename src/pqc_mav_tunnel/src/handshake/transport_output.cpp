@@ -19,7 +19,8 @@ constexpr std::size_t kInSessionAround = 41;  // what a packet of the session ad
 void Transport::Impl::start_hello(Bytes m1, std::uint32_t hello_copies, HelloSchedule::Sizes sizes, std::uint64_t now) {
   last_progress = now;
   hello_frame = std::move(m1);
-  hello.emplace().start(hello_copies, sizes, now, rtt);
+  hello.emplace(options.wire_ns != 0 ? HelloSchedule::kApartByWire : HelloSchedule::kApart)
+      .start(hello_copies, sizes, now, rtt);
 }
 
 void Transport::Impl::start(Bytes frame, std::uint64_t now) {
@@ -44,8 +45,8 @@ void Transport::Impl::start(Bytes frame, std::uint64_t now) {
 }
 
 void Transport::Impl::open_window() {
-  window.emplace(options.in_session ? options.known.window : kFirstContactWindow, !options.in_session,
-                 log.next_packet());
+  const auto first = options.wire_ns != 0 ? kWireWindow : kFirstContactWindow;
+  window.emplace(options.in_session ? options.known.window : first, !options.in_session, log.next_packet());
 }
 
 void Transport::Impl::start_last(Bytes frame, std::uint64_t now) {
@@ -127,7 +128,7 @@ void Transport::Impl::send_acks(std::uint64_t now) {
   }
   if (incoming && now >= ack_timer.due()) {
     const auto srtt = rtt.srtt();
-    ack_timer.on_sent(now, srtt && wide ? std::min(*srtt, kWideWait) : srtt);
+    ack_timer.on_sent(now, srtt && wide ? std::min(*srtt, kWideWait) : srtt, kWireTimeoutParts * options.wire_ns);
     send_state(now);
   }
 }
@@ -201,7 +202,7 @@ void Transport::Impl::pump(std::uint64_t now) {
     const bool was_forbidden = std::exchange(forbidden, sent == Sent::forbidden);
     if (sent == Sent::yes) {
       if (timeout_at == kNever || was_forbidden) arm(now);
-      next_send = std::max(next_send, now - std::min(now, kPaceSlack)) + window->gap(rtt);
+      next_send = std::max(next_send, now - std::min(now, kPaceSlack)) + std::max(window->gap(rtt), options.wire_ns);
     } else {
       if (was_forbidden && !forbidden) arm(now);
       more = false;

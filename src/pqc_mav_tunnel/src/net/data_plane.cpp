@@ -63,6 +63,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
                     true),
       encrypted_out_(false),
       plain_out_(false) {
+  bundles_ = config_.bundle_ms != 0;
   open_encrypted();
   encrypted_out_ = UdpSender(config_.gso && supports_gso(encrypted_));
   watch(wake_.get(), kWake);
@@ -83,6 +84,8 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   if (drone)
     entries = {
         DroneEntry{config_.drone_id, config_.plain_bind, config_.plain_peer, config_.plain_endpoints, false, {}}};
+  if (drone) entries.front().radio = config_.peers.front().radio;
+  open_radios(entries);
   for (std::size_t i = 0; i < entries.size(); ++i) put_link(i, make_link(i, entries[i], open_plain(entries[i])));
   if (drone && config_.standby && config_.peers.size() > 1) {
     links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
@@ -114,7 +117,9 @@ void DataPlane::open_encrypted() {
   const auto port = drone ? config_.local_data_port : config_.data_port;
   UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
   const std::string purpose = "encrypted packets (UDP)";
-  if (first_ != nullptr) {
+  if (drone && config_.peers.front().radio) {
+    encrypted_ = open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), options, purpose, &gro_);
+  } else if (first_ != nullptr) {
     options.shared = true;
     encrypted_ = open_udp(first_->local_, options, purpose, &gro_);
   } else if (drone && config_.bind.empty() &&
@@ -157,6 +162,7 @@ void DataPlane::start() {
     side_runs_ = true;
     if (side_) side_->start();
   }
+  if (air_) air_->start();
   for_each_plane([](DataPlane& plane) { plane.begin(); });
 }
 
@@ -201,6 +207,7 @@ void DataPlane::stop() {
     link->publish(now);
     link->plain.reset();
   }
+  if (air_) air_->stop();  // what was said last has left by then
   for_each_plane([](DataPlane& plane) { plane.encrypted_.reset(); });
 }
 
@@ -289,7 +296,7 @@ DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64
   }
   if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);
   arm_handshakes();
-  if (config_.bundle_ms != 0) {
+  if (bundles_) {
     send_due_bundles(now);
     arm_bundles();
   }

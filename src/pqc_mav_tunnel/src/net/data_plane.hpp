@@ -30,6 +30,7 @@
 
 #include "handshake/handshake.hpp"
 #include "net/address_book.hpp"
+#include "net/air_side.hpp"
 #include "net/data_share.hpp"
 #include "net/handshake_port.hpp"
 #include "net/link.hpp"
@@ -110,6 +111,26 @@ class DataPlane {
   [[nodiscard]] DataShare share_of(std::size_t link) const noexcept { return DataShare::of(link, threads()); }
   [[nodiscard]] std::size_t threads() const noexcept { return others_.size() + 1; }
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
+  /// Of the address of a serial radio, where nobody forges one: how long a full datagram takes on its line. Else 0.
+  [[nodiscard]] std::uint64_t wire_ns(const SockAddr& address) const noexcept {
+    for (const auto& wire : wires_)
+      if (wire->is_at(address)) return wire->radio().datagram_ns();
+    return 0;
+  }
+  /// As people know it.
+  [[nodiscard]] std::string text_of(const SockAddr& address) const {
+    for (const auto& wire : wires_)
+      if (wire->is_at(address)) return wire->radio().name();
+    return address.text();
+  }
+  /// Was such a radio, with such a drone on it, there at the start?
+  [[nodiscard]] bool has_wire(const RadioSettings& settings) const {
+    return std::ranges::any_of(wires_, [&](const auto& wire) { return wire->is_of(settings); });
+  }
+  /// drone: where its radio is, if it has one.
+  [[nodiscard]] std::optional<SockAddr> wire_address() const {
+    return wires_.empty() ? std::nullopt : std::optional(wires_.front()->address());
+  }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
   [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
     return address.family() == local_.family() || local_.host_text() == "::";
@@ -244,6 +265,8 @@ class DataPlane {
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
   void charge_lengths(Link& link, const Bundler::Packet& bundle) noexcept;
+  void open_radios(std::span<const DroneEntry> entries);
+  [[nodiscard]] std::uint32_t rate_of(const Link& link, std::uint64_t now) const noexcept;
   void shape_now(std::uint32_t kbit, bool finds, std::uint64_t now);
   void shape_link(Link& link, std::uint32_t kbit, std::uint64_t now);
   void note_sent(Link& link) noexcept;
@@ -304,6 +327,9 @@ class DataPlane {
   DataPlane* const first_ = nullptr;  // of a further data thread
   std::mutex side_mutex_;
   bool side_runs_ = false;
+  std::unique_ptr<AirSide> air_;                    // of the first plane, if there are radios
+  std::vector<std::shared_ptr<const Wire>> wires_;  // of all drones; does not change while it runs
+  bool bundles_ = false;                            // of any link
   std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket; outlives the links
   // By index; empty where a drone was removed. Data thread. The first plane has all of them, another one its own.
   std::vector<std::shared_ptr<Link>> links_;

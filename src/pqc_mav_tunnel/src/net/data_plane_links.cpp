@@ -34,11 +34,25 @@ std::vector<std::string> places_of(const DroneEntry& entry) {
 
 }  // namespace
 
+/// The ports of serial radios, each with the drones that come by it.
+void DataPlane::open_radios(std::span<const DroneEntry> entries) {
+  for (const auto& entry : entries) {
+    if (!entry.radio) continue;
+    if (!air_) air_ = std::make_unique<AirSide>(config_.role == Role::drone, local_, events_);
+    wires_.push_back(air_->add(*entry.radio, entry.id));
+    for_each_plane([&](DataPlane& plane) { plane.bundles_ = plane.bundles_ || entry.radio->bundle_ms != 0; });
+  }
+}
+
 /// The reports of many drones are not due at the same moment, which would hold the packets up once a second.
 std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const {
   auto link =
       std::make_shared<Link>(entry.id, config_.role == Role::drone, link_timers(config_), config_.replay_window);
-  link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
+  const auto& radio = entry.radio;
+  link->bundler = Bundler((radio ? radio->bundle_ms : config_.bundle_ms) * 1'000'000,
+                          radio ? radio->bundle_bytes : config_.bundle_bytes);
+  for (const auto& wire : wires_)
+    if (radio && wire->is_of(*radio)) link->wire = wire;
   (void)link->exchange_plain(std::move(plain));
   link->next_report_ns = now_ns() + to_ns(kReportEvery) / kReportTurns * (index % kReportTurns);
   link->next_drops_ns = link->next_report_ns;

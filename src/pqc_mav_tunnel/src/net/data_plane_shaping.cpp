@@ -5,13 +5,14 @@
 #include "net/data_plane.hpp"
 #include "net/data_plane_hold.hpp"
 #include "net/timer.hpp"
+#include "shape/mavlink_walk.hpp"
 
 namespace pqcmav {
 namespace {
 
 /// What each packet of a link has around its payload now, and what the open bundle still takes.
 Shaper::Overhead shape_overhead(const Link& link) noexcept {
-  const auto around = link.session.overhead() + Shaper::kUdpIp;
+  const auto around = link.session.overhead() + link.shaper->around();
   if (link.bundler.empty()) return {around, around};
   const auto most = link.shaper->bundle_most();
   const auto used = around + link.bundler.used();
@@ -21,10 +22,15 @@ Shaper::Overhead shape_overhead(const Link& link) noexcept {
 }  // namespace
 
 void DataPlane::shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept {
-  if (ready(link))
-    link.shaper->take(datagram, now);
-  else
-    link.counters.plain_dropped_no_session.add();
+  if (!ready(link)) return link.counters.plain_dropped_no_session.add();
+  if (!link.by_wire()) return link.shaper->take(datagram, now);
+  // Each message in its class, and no packet longer than it has to be: a radio loses long ones sooner.
+  const auto whole = walk_mavlink(datagram, [](const MavlinkHeader&) {});
+  if (!whole) return link.shaper->take(datagram, now);
+  walk_mavlink(datagram, [&](const MavlinkHeader& header) {
+    link.shaper->take(datagram.first(header.size), now);
+    datagram = datagram.subspan(header.size);
+  });
 }
 
 /// The shaper counted a bundle's datagrams without the lengths before them.
@@ -85,8 +91,16 @@ void DataPlane::shape_now(std::uint32_t kbit, bool finds, std::uint64_t now) {
       link->finder.reset();
     else if (!link->finder)
       link->finder = std::make_unique<RateFinder>();
-    shape_link(*link, finds ? link->finder->kbit(now) : kbit, now);
+    shape_link(*link, rate_of(*link, now), now);
   }
+}
+
+/// As set by hand or found, and no more than a radio carries; 0: as it comes.
+std::uint32_t DataPlane::rate_of(const Link& link, std::uint64_t now) const noexcept {
+  const auto kbit = link.finder ? link.finder->kbit(now) : shape_kbit_;
+  if (!link.by_wire() || (kbit == 0 && !finds_rate_)) return kbit;
+  const auto most = link.wire->kbit();
+  return kbit == 0 ? most : std::min(kbit, most);
 }
 
 void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
@@ -96,6 +110,7 @@ void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
     link.shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
                                            MessageClasses(config_.shape_ids));
   }
+  link.shaper->set_around(link.by_wire() ? link.wire->radio().around() : Shaper::kUdpIp);
   link.shaper->set_kbit(kbit, now);
   if (link.hub) link.hub->keep_apart(kbit != 0);
   send_shaped(link, now);  // all of it once shaping is off
@@ -111,12 +126,12 @@ void DataPlane::hear_arrived(Link& link, const Arrived& word, std::uint64_t now)
 
 /// To what was found of the link. A rate that was set by hand stays.
 void DataPlane::follow_rate(Link& link, std::uint64_t now) {
-  if (!link.finder) return;
-  if (shaped(link) && !link.waited) {
+  if (!link.finder && !link.wire) return;
+  if (link.finder && shaped(link) && !link.waited) {
     const auto counts = link.shaper->counts(now);
     link.waited = std::ranges::any_of(counts, [](const auto& each) { return each.oldest_ms >= kShapePauseMs; });
   }
-  const auto kbit = link.finder->kbit(now);
+  const auto kbit = rate_of(link, now);
   if (kbit != (link.shaper ? link.shaper->kbit() : 0)) shape_link(link, kbit, now);
 }
 

@@ -17,6 +17,7 @@
 #include "net/path_validator.hpp"
 #include "net/plain_hub.hpp"
 #include "net/plain_learner.hpp"
+#include "net/radio_port.hpp"
 #include "net/upkeep_pace.hpp"
 #include "net/yield.hpp"
 #include "session/control_frame.hpp"
@@ -100,6 +101,7 @@ struct Link {
       : id(std::move(name)), session(drone_side, timers, window_bits) {}
 
   const std::string id;
+  std::shared_ptr<const Wire> wire;  // of a drone that comes by a radio; set once, before others see the link
   // Data thread only.
   Session session;
   LinkEstimator estimator;
@@ -162,6 +164,8 @@ struct Link {
   Plaintext exchange_plain(Plaintext with);
   void publish(std::uint64_t now);  // data thread
   // Data thread.
+  /// Is its session on the radio?
+  [[nodiscard]] bool by_wire() const noexcept { return wire && wire->is_at(peer); }
   /// Little is said in a session that only waits.
   [[nodiscard]] bool quiet() const noexcept { return role == StationRole::standby; }
   [[nodiscard]] bool degraded(std::uint64_t now) const noexcept {

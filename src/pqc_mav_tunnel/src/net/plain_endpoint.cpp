@@ -91,6 +91,25 @@ PlainEndpoint parse_plain_endpoint(const std::string& text, const std::string& k
   return out;
 }
 
+RadioSettings parse_radio(const std::string& text, const std::string& key) {
+  static constexpr std::string_view kKind = "serial:", kMavlink = ":mavlink";
+  if (!text.starts_with(kKind))
+    refuse_endpoint(key, text,
+                    "a radio is written serial:DEVICE:BAUD, with ':rtscts' behind it for hardware flow control and "
+                    "':mavlink' for a radio that looks at MAVLink, for example serial:/dev/ttyUSB0:57600:mavlink.");
+  const bool mavlink = text.ends_with(kMavlink);
+  PlainEndpoint port;
+  port.text = text;
+  read_serial(port, text.substr(kKind.size(), text.size() - kKind.size() - (mavlink ? kMavlink.size() : 0)), key);
+  RadioSettings out;
+  out.text = text;
+  out.path = port.path;
+  out.baud = port.baud;
+  out.flow_control = port.flow_control;
+  out.mavlink = mavlink;
+  return out;
+}
+
 std::vector<PlainEndpoint> parse_plain_endpoints(const std::vector<std::string>& texts, const std::string& key) {
   if (texts.size() > kPlainEndpointsMax)
     throw TunnelError(Errc::config_invalid, "'" + key + "' has " + std::to_string(texts.size()) +

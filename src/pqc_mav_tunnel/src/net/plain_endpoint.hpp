@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/net.hpp"
+#include "pqc_mav_tunnel/config.hpp"
 
 namespace pqcmav {
 
@@ -29,6 +30,8 @@ inline constexpr std::size_t kPlainEndpointsMax = 16;
 
 /// Throws TunnelError(config_invalid), which names `key`. Asks nobody.
 PlainEndpoint parse_plain_endpoint(const std::string& text, const std::string& key);
+/// "serial:DEVICE:BAUD[:rtscts][:mavlink]": a radio of the encrypted side. Throws as that does.
+RadioSettings parse_radio(const std::string& text, const std::string& key);
 /// All of them, each place once.
 std::vector<PlainEndpoint> parse_plain_endpoints(const std::vector<std::string>& texts, const std::string& key);
 /// Throws TunnelError(config_invalid) where the endpoint is open to other machines, or sends to them, without the

@@ -11,7 +11,7 @@
 #include "clock.hpp"
 #include "constants.hpp"
 #include "net/plain_stream.hpp"
-#include "net/serial_port.hpp"
+#include "net/serial_opener.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
 
@@ -19,7 +19,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::size_t kClientsMax = 8;  // of one endpoint
-constexpr std::uint64_t kReopenFirst = 250'000'000, kReopenMost = 2'000'000'000;
+constexpr std::uint64_t kReopenMost = 2'000'000'000;
 constexpr std::size_t kSerialQueueLeast = 4096, kTcpQueue = 256 * 1024;
 constexpr int kListenBacklog = 8;
 
@@ -34,11 +34,15 @@ class SerialPlainPort : public PlainPort {
  public:
   SerialPlainPort(PlainHub& hub, std::size_t index, const PlainEndpoint& endpoint)
       : PlainPort(hub, index),
-        options_{endpoint.path, endpoint.baud, endpoint.flow_control},
+        opener_({endpoint.path, endpoint.baud, endpoint.flow_control}, kReopenMost,
+                [this](LogLevel level, std::string sentence) { hub_.log(level, std::move(sentence)); }),
         stream_(hub, counters, hub.open_channel(*this).value(), serial_queue(endpoint, hub.options().max_payload)) {
     hub_.show(index_, "not open yet", "");
   }
-  ~SerialPlainPort() override { close(); }
+  ~SerialPlainPort() override {
+    auto port = stream_.close();
+    close_serial(port);
+  }
 
   void ready(std::uint32_t, std::uint64_t now) override {
     if (stream_.is_open() && !stream_.read(now)) lost(now);
@@ -47,52 +51,27 @@ class SerialPlainPort : public PlainPort {
   void flush(std::uint64_t now) override {
     if (!stream_.flush()) lost(now);
   }
-  [[nodiscard]] std::uint64_t due() const noexcept override { return stream_.is_open() ? stream_.due() : reopen_ns_; }
+  [[nodiscard]] std::uint64_t due() const noexcept override {
+    return stream_.is_open() ? stream_.due() : opener_.due();
+  }
   void on_time(std::uint64_t now) override {
-    if (stream_.is_open())
-      stream_.on_time(now);
-    else
-      reopen(now);
+    if (stream_.is_open()) return stream_.on_time(now);
+    if (auto port = opener_.open(now)) {
+      stream_.open(std::move(*port), tag(0));
+      counters.opened.add();
+    }
+    show();
   }
 
  private:
-  void close() noexcept {
-    auto port = stream_.close();
-    close_serial(port);
-  }
-
-  void reopen(std::uint64_t now) {
-    try {
-      stream_.open(open_serial(options_), tag(0));
-    } catch (const TunnelError& error) {
-      again_in_ns_ = std::min(again_in_ns_ * 2, kReopenMost);
-      reopen_ns_ = now + again_in_ns_;
-      if (said_ == error.what()) return;
-      said_ = error.what();
-      hub_.show(index_, "", said_);
-      hub_.log(LogLevel::warning, said_ + " It is tried again until it opens.");
-      return;
-    }
-    said_.clear();
-    again_in_ns_ = kReopenFirst / 2;
-    counters.opened.add();
-    hub_.show(index_, "open", "");
-    hub_.log(LogLevel::info, "The serial port " + options_.path + " is open at " + std::to_string(options_.baud) +
-                                 " baud" + (options_.flow_control ? " with flow control." : "."));
-  }
-
   void lost(std::uint64_t now) {
-    close();
-    said_ = "The serial port " + options_.path + " was lost.";
-    hub_.show(index_, "", said_);
-    hub_.log(LogLevel::warning, said_ + " It is opened again as soon as it is back.");
-    reopen_ns_ = now + again_in_ns_;
+    opener_.lost(stream_.close(), now);
+    show();
   }
+  void show() { hub_.show(index_, stream_.is_open() ? "open" : "", opener_.problem()); }
 
-  const SerialOptions options_;
+  SerialOpener opener_;
   PlainStream stream_;
-  std::uint64_t reopen_ns_ = 0, again_in_ns_ = kReopenFirst / 2;
-  std::string said_;
 };
 
 // --- UDP ---

@@ -12,8 +12,6 @@ namespace {
 constexpr std::size_t kReadBytes = 4096;
 constexpr int kReadsAtOnce = 8;  // then the other streams have their turn
 
-bool try_again(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
 }  // namespace
 
 void PlainStream::open(Fd fd, std::uint64_t tag) {

@@ -4,6 +4,7 @@
 #include <asm/termbits.h>  // termios2, which takes any baud rate; <termios.h> does not go with it
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/serial.h>
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -87,6 +88,11 @@ void configure_line(int fd, const SerialOptions& options) {
                 "cannot do " + std::to_string(options.baud) + " baud, only " + std::to_string(now.c_ospeed) +
                     "; set both ends to a rate that it can do.");
   ::ioctl(fd, TCFLSH, TCIOFLUSH);
+  // Not every driver knows it, and without it the line works all the same.
+  if (serial_struct about{}; options.quick && ::ioctl(fd, TIOCGSERIAL, &about) == 0) {
+    about.flags |= ASYNC_LOW_LATENCY;
+    ::ioctl(fd, TIOCSSERIAL, &about);
+  }
 }
 
 }  // namespace
@@ -103,9 +109,11 @@ Fd open_serial(const SerialOptions& options) {
   return port;
 }
 
+void forget_output(const Fd& port) noexcept { ::ioctl(port.get(), TCFLSH, TCOFLUSH); }
+
 void close_serial(Fd& port) noexcept {
   if (!port) return;
-  ::ioctl(port.get(), TCFLSH, TCOFLUSH);
+  forget_output(port);
   ::ioctl(port.get(), TIOCNXCL);
   port.reset();
 }

@@ -13,11 +13,14 @@ struct SerialOptions {
   std::string path;
   std::uint32_t baud = 0;
   bool flow_control = false;  // by RTS and CTS
+  bool quick = false;         // a USB adapter passes on at once what came
 };
 
 /// Open, non-blocking, raw; what had arrived before is forgotten. Throws TunnelError(io, permission) with what to do.
 /// May take a moment: some drivers talk to the device.
 Fd open_serial(const SerialOptions& options);
+/// What was written and has not left is thrown away.
+void forget_output(const Fd& port) noexcept;
 /// Closes without waiting for what has not been sent.
 void close_serial(Fd& port) noexcept;
 

@@ -51,7 +51,7 @@ void Shaper::charge(std::size_t bytes) noexcept {
   auto& commands = count(Line::command);
   ++commands.taken;
   ++commands.sent;
-  rate_.spend(bytes + kUdpIp);
+  rate_.spend(bytes + around_);
 }
 
 void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept {

@@ -21,7 +21,7 @@ namespace pqcmav {
 class Shaper {
  public:
   static constexpr std::uint64_t kNever = TokenBucket::kNever;
-  static constexpr std::size_t kUdpIp = 28;  // counted with every datagram
+  static constexpr std::size_t kUdpIp = 28;  // counted with every datagram, unless set_around() says otherwise
 
   /// What a packet costs besides its payload: as data, and as a control frame. And how much more the bundle that is
   /// open takes, with the length before each datagram: 0 where none is.
@@ -38,6 +38,9 @@ class Shaper {
   /// Packets of at most `capacity` bytes, with so much room around them.
   Shaper(std::size_t headroom, std::size_t capacity, std::size_t tailroom, MessageClasses classes);
 
+  /// What is counted with every packet, below UDP's payload.
+  void set_around(std::size_t bytes) noexcept { around_ = bytes; }
+  [[nodiscard]] std::size_t around() const noexcept { return around_; }
   /// 0: off. What waits then leaves at once.
   void set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept;
   [[nodiscard]] std::uint32_t kbit() const noexcept { return kbit_; }
@@ -85,6 +88,7 @@ class Shaper {
   TokenBucket rate_;
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
   std::uint32_t kbit_ = 0;
+  std::size_t around_ = kUdpIp;
   std::size_t bundle_most_ = 0;
   SentValues sent_values_{2 * kShapeStreams};
   unsigned stream_turns_ = 0;     // since the rest had one

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a telemetry radio says of itself (MAVLink RADIO_STATUS, 109), and how it is asked: SiK answers each HEARTBEAT that
+// leaves its buffer. Nothing of it is authentic: it steers a rate within bounds, and no more.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "bytes.hpp"
+
+namespace pqcmav {
+
+struct RadioStatus {
+  std::uint8_t rssi = 0, remote_rssi = 0, free_percent = 0, noise = 0, remote_noise = 0;
+  std::uint16_t errors = 0, fixed = 0;
+};
+
+/// Of a whole MAVLink message, version 1 or 2, of any system's radio (component 68); nothing of another message.
+std::optional<RadioStatus> parse_radio_status(ByteView message) noexcept;
+
+/// What a radio takes for a HEARTBEAT. `for_all`: with a right checksum, for radios that look at it; otherwise nobody
+/// but the radio does anything with it.
+class RadioHeartbeat {
+ public:
+  static constexpr std::size_t kMost = 21;
+  ByteView next(bool for_all) noexcept;
+
+ private:
+  ByteArray<kMost> message_{};
+  std::uint8_t sequence_ = 0;
+};
+
+}  // namespace pqcmav

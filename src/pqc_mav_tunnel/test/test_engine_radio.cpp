@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engines whose encrypted side is a serial radio: sessions, changes of keys, damage, strangers, and several drones.
+#include "engine_fixture.hpp"
+#include "line/line_frame.hpp"
+#include "radio_air.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+class RadioTunnel {
+ public:
+  explicit RadioTunnel(const std::string& more = "", const FlatConfig& gcs_more = {}, const FlatConfig& drone_more = {})
+      : air(folder.path()) {
+    gcs = start(with(with(gcs_values(keys),
+                          {{"drone.uav1.plain_peer", ground.address().text()}, {"drone.uav1.radio", air.at(0, more)}}),
+                     gcs_more));
+    drone = start(with(with(drone_values(keys, "uav1", 46011), {{"peer", air.at(1, more)}}), drone_more));
+  }
+  [[nodiscard]] bool connect() const {
+    return eventually([&] { return up(*gcs) && up(*drone); });
+  }
+  static EndpointStatus radio(const Engine& engine, std::size_t link = 0) {
+    return engine.stats().at(link).endpoints.back();
+  }
+  static std::uint64_t count(const Engine& engine, std::string_view name) {
+    return value_of(radio(engine).counters, name);
+  }
+  void send_up(ByteView bytes) { autopilot.send(bytes, plain_port(*drone, "uav1")); }
+  void send_down(ByteView bytes) { ground.send(bytes, plain_port(*gcs, "uav1")); }
+  void expect_round_trip(std::uint8_t number) {
+    const auto up = summed(mavlink2(30, 28, {1, 1, number})), down = summed(mavlink2(76, 33, {255, 190, number}));
+    send_up(up);
+    ASSERT_EQ(ground.receive(), up);
+    send_down(down);
+    ASSERT_EQ(autopilot.receive(), down);
+  }
+
+  TempFolder folder;
+  RadioAir air;
+  KeyFolders keys;
+  UdpPeer autopilot, ground;
+  std::unique_ptr<Engine> gcs, drone;
+};
+
+class EngineRadio : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Framings, EngineRadio, ::testing::Values("", ":mavlink"),
+                         [](const auto& info) { return std::string(info.param).empty() ? "Raw" : "Mavlink"; });
+
+TEST_P(EngineRadio, CarriesASessionBothWays) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  for (std::uint8_t i = 0; i < 20; ++i) tunnel.expect_round_trip(i);
+  EXPECT_EQ(status(*tunnel.drone).peer, tunnel.air.at(1, GetParam()));
+  EXPECT_EQ(status(*tunnel.gcs).peer, tunnel.air.at(0, GetParam()));
+  EXPECT_EQ(status(*tunnel.drone).last_error, "");
+  EXPECT_TRUE(status(*tunnel.drone).compact);
+  EXPECT_TRUE(eventually([&] { return status(*tunnel.drone).shape_kbit > 0 && status(*tunnel.gcs).shape_kbit > 0; }));
+  EXPECT_LE(status(*tunnel.drone).shape_kbit, 46u * 95 / 100);
+  EXPECT_EQ(RadioTunnel::count(*tunnel.drone, "line_errors"), 0u);
+  EXPECT_EQ(RadioTunnel::count(*tunnel.gcs, "not_mine"), 0u);
+  expect_all_accounted_for(*tunnel.gcs);
+  // Nothing of it is in the clear.
+  const auto seen = tunnel.air.seen();
+  const auto plain = summed(mavlink2(76, 33, {255, 190, 7}));
+  EXPECT_EQ(std::search(seen.begin(), seen.end(), plain.begin() + 1, plain.begin() + 30), seen.end());
+}
+
+TEST_P(EngineRadio, ChangesKeysInsideTheSession) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  const auto full = tunnel.drone->request_rekey("uav1", "", "test", patience());
+  EXPECT_TRUE(full.ok) << full.message;
+  const auto ratchet = tunnel.drone->request_rekey("uav1", "", "test", patience(), "ratchet");
+  EXPECT_TRUE(ratchet.ok) << ratchet.message;
+  tunnel.expect_round_trip(1);
+}
+
+TEST_P(EngineRadio, TakesASuiteWithLargeMessages) {
+  RadioTunnel tunnel(GetParam(), {}, {{"suite", "cs-mlkem768-aesgcm-mldsa65"}});
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.expect_round_trip(1);
+}
+
+TEST_P(EngineRadio, ConnectsAndRekeysThroughDamage) {
+  RadioTunnel tunnel(GetParam());
+  std::mt19937 random(5);
+  tunnel.air.change([&random](std::size_t, ByteView bytes) {
+    Bytes out;
+    for (const auto byte : bytes) {
+      const auto what = random() % 4000;
+      if (what == 0) continue;
+      if (what == 1) out.push_back(static_cast<std::uint8_t>(random()));
+      out.push_back(what == 2 ? static_cast<std::uint8_t>(byte ^ 0x10) : byte);
+    }
+    return out;
+  });
+  ASSERT_TRUE(tunnel.connect());
+  EXPECT_TRUE(tunnel.drone->request_rekey("uav1", "", "test", patience()).ok);
+  int came = 0;
+  for (std::uint8_t i = 0; i < 60; ++i) {
+    const auto message = summed(mavlink2(30, 28, {1, 1, i}));
+    tunnel.send_up(message);
+    const auto got = tunnel.ground.receive(500ms);
+    came += got == message ? 1 : 0;
+    EXPECT_EQ(got.value_or(message).size(), message.size()) << "what comes out is what went in, or nothing";
+  }
+  EXPECT_GT(came, 40);
+  EXPECT_TRUE(eventually([&] {
+    return RadioTunnel::count(*tunnel.gcs, "line_errors") + RadioTunnel::count(*tunnel.drone, "line_errors") > 0 ||
+           std::string(GetParam()) == ":mavlink";
+  }));
+  EXPECT_EQ(total(*tunnel.gcs, "drop_auth_fail"), 0u) << "damage is no forgery";
+}
+
+TEST_P(EngineRadio, StrangersBytesCostNothingButTheirPlace) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.expect_round_trip(0);
+  std::mt19937 random(8);
+  for (const auto& bytes : {Bytes(20'000, 0), Bytes(20'000, 0xfd), Bytes(20'000, 0xff), [&] {
+                              Bytes noise(20'000);
+                              for (auto& byte : noise) byte = static_cast<std::uint8_t>(random());
+                              return noise;
+                            }()})
+    for (const std::size_t radio : {0u, 1u})
+      for (ByteView rest = bytes; !rest.empty(); rest = rest.subspan(std::min<std::size_t>(rest.size(), 1000)))
+        tunnel.air.inject(radio, rest.first(std::min<std::size_t>(rest.size(), 1000)));
+  // All that was ever sent, once more and to the wrong end.
+  const auto recorded = tunnel.air.seen();
+  for (const std::size_t radio : {0u, 1u})
+    for (ByteView rest = recorded; !rest.empty(); rest = rest.subspan(std::min<std::size_t>(rest.size(), 1000)))
+      tunnel.air.inject(radio, rest.first(std::min<std::size_t>(rest.size(), 1000)));
+  ASSERT_TRUE(eventually([&] {
+    const auto message = summed(mavlink2(76, 33));
+    tunnel.send_down(message);
+    return tunnel.autopilot.receive(200ms) == message;
+  }));
+  EXPECT_TRUE(up(*tunnel.gcs));
+  EXPECT_GT(RadioTunnel::count(*tunnel.gcs, "not_mine"), 0u) << "its own frames came back";
+  EXPECT_EQ(total(*tunnel.gcs, "drop_auth_fail"), 0u);
+  expect_all_accounted_for(*tunnel.gcs);
+}
+
+TEST_P(EngineRadio, AnAdapterThatWasUnpluggedCarriesAgain) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  for (std::uint8_t round = 1; round < 4; ++round) {
+    tunnel.air.unplug(1);
+    ASSERT_TRUE(eventually([&] { return !RadioTunnel::radio(*tunnel.drone).good; }));
+    EXPECT_TRUE(status(*tunnel.drone).last_error.starts_with("RADIO_DOWN: The serial port "));
+    tunnel.air.plug(1);
+    ASSERT_TRUE(eventually([&] { return RadioTunnel::count(*tunnel.drone, "opened") == 1u + round; }));
+    ASSERT_TRUE(eventually([&] {
+      const auto message = summed(mavlink2(30, 28, {1, 1, round}));
+      tunnel.send_up(message);
+      return tunnel.ground.receive(200ms) == message;
+    }));
+    tunnel.ground.drain();
+  }
+  EXPECT_EQ(status(*tunnel.drone).handshakes_ok, 1u) << "the session goes on";
+}
+
+TEST_P(EngineRadio, MessagesOfOneDatagramGoByThemselves) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).shape_kbit > 0; }));
+  const auto one = summed(mavlink2(30, 28)), two = summed(mavlink2(76, 33)), three = summed(mavlink2(24, 40));
+  tunnel.send_up(together({one, two, three}));
+  std::set<Bytes> came;
+  for (int i = 0; i < 3; ++i) came.insert(tunnel.ground.receive().value_or(Bytes{}));
+  EXPECT_EQ(came, (std::set<Bytes>{one, two, three}));
+}
+
+TEST(EngineRadios, BytesWithoutAFrameAreTold) {
+  RadioTunnel tunnel;
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.drone->stop();
+  tunnel.air.inject(0, Bytes(200, 0x55));
+  ASSERT_TRUE(eventually([&] { return !RadioTunnel::radio(*tunnel.gcs).good; }));
+  EXPECT_NE(status(*tunnel.gcs).last_error.find("bytes come, no frame of ours"), std::string::npos);
+  Bytes frame(kLineFrameMost + 1);
+  frame.resize(write_line_frame({false, 0}, as_bytes("x"), frame));
+  tunnel.air.inject(0, Bytes{0});
+  tunnel.air.inject(0, frame);
+  EXPECT_TRUE(eventually([&] { return RadioTunnel::radio(*tunnel.gcs).good; }));
+}
+
+TEST(EngineRadios, ABusyPortAndAMissingOneAreTold) {
+  RadioTunnel tunnel;
+  ASSERT_TRUE(tunnel.connect());
+  // A second drone's engine at the same port.
+  auto second = start(with(with(drone_values(tunnel.keys, "uav1", 46011), {{"peer", tunnel.air.at(1)}}), {}));
+  ASSERT_TRUE(eventually([&] { return !RadioTunnel::radio(*second).good; }));
+  EXPECT_NE(status(*second).last_error.find("is in use by another program"), std::string::npos);
+  EXPECT_TRUE(up(*tunnel.drone));
+  auto third = start(with(drone_values(tunnel.keys, "uav1", 46011), {{"peer", "serial:/dev/pqcmav-none:57600"}}));
+  ASSERT_TRUE(eventually([&] { return !RadioTunnel::radio(*third).good; }));
+  EXPECT_NE(status(*third).last_error.find("is not there"), std::string::npos);
+}
+
+TEST(EngineRadios, SeveralDronesShareOneRadioAndAForeignOneIsLeftAlone) {
+  TempFolder folder;
+  RadioAir air(folder.path(), 4);
+  KeyFolders keys({"uav1", "uav2"}), foreign_keys;
+  UdpPeer ground1, ground2, autopilot1, autopilot2;
+  auto gcs = start(with(gcs_values(keys, {"uav1", "uav2"}), {{"drone.uav1.plain_peer", ground1.address().text()},
+                                                             {"drone.uav2.plain_peer", ground2.address().text()},
+                                                             {"drone.uav1.radio", air.at(0)},
+                                                             {"drone.uav2.radio", air.at(0)},
+                                                             {"drone.uav1.radio_id", 1},
+                                                             {"drone.uav2.radio_id", 2}}));
+  const auto drone = [&](const KeyFolders& of, const char* id, std::size_t radio, std::int64_t number) {
+    return start(with(drone_values(of, id, 46011), {{"peer", air.at(radio)}, {"radio_id", number}}));
+  };
+  auto one = drone(keys, "uav1", 1, 1), two = drone(keys, "uav2", 2, 2), foreign = drone(foreign_keys, "uav1", 3, 1);
+  ASSERT_TRUE(eventually([&] { return up(*gcs, 0) && up(*gcs, 1) && up(*one) && up(*two); }));
+  const auto message1 = summed(mavlink2(76, 33, {255, 190, 1})), message2 = summed(mavlink2(76, 33, {255, 190, 2}));
+  autopilot1.send("hello", plain_port(*one, "uav1"));
+  autopilot2.send("hello", plain_port(*two, "uav2"));
+  ASSERT_EQ(ground1.receive_text(), "hello");
+  ASSERT_EQ(ground2.receive_text(), "hello");
+  ground1.send(message1, plain_port(*gcs, "uav1"));
+  ground2.send(message2, plain_port(*gcs, "uav2"));
+  EXPECT_EQ(autopilot1.receive(), message1);
+  EXPECT_EQ(autopilot2.receive(), message2);
+  EXPECT_GT(RadioTunnel::count(*one, "not_mine"), 0u);
+  EXPECT_EQ(total(*one, "drop_auth_fail") + total(*two, "drop_auth_fail") + total(*gcs, "drop_auth_fail"), 0u)
+      << "another drone's packets are not tried with these keys";
+  EXPECT_FALSE(up(*foreign));
+}
+
+TEST(EngineRadios, UdpDronesOfTheSameGroundStationGoOnAsEver) {
+  TempFolder folder;
+  RadioAir air(folder.path());
+  KeyFolders keys({"uav1", "uav2"});
+  UdpPeer ground2, autopilot2;
+  auto gcs = start(with(gcs_values(keys, {"uav1", "uav2"}),
+                        {{"drone.uav2.plain_peer", ground2.address().text()}, {"drone.uav1.radio", air.at(0)}}));
+  auto radio = start(with(drone_values(keys, "uav1", 46011), {{"peer", air.at(1)}}));
+  auto udp = start(drone_values(keys, "uav2", gcs->ports().data));
+  ASSERT_TRUE(eventually([&] { return up(*gcs, 0) && up(*gcs, 1) && up(*radio) && up(*udp); }));
+  EXPECT_EQ(status(*udp).shape_kbit, 0u);
+  EXPECT_EQ(status(*gcs, 1).shape_kbit, 0u);
+  EXPECT_FALSE(status(*udp).compact);
+  EXPECT_TRUE(gcs->stats().at(1).endpoints.empty());
+  autopilot2.send("hello", plain_port(*udp, "uav2"));
+  EXPECT_EQ(ground2.receive_text(), "hello");
+}
+
+TEST(EngineRadios, ADroneByARadioCannotBeAddedWhileTheGcsRuns) {
+  Tunnel tunnel(std::make_unique<KeyFolders>(Names{"uav1", "uav2"}), {}, {});
+  try {
+    tunnel.gcs->add_drone("uav2", {{"radio", "serial:/dev/ttyUSB0:57600"}});
+    FAIL() << "it was added";
+  } catch (const TunnelError& error) {
+    EXPECT_NE(std::string(error.what()).find("which only a start opens"), std::string::npos);
+  }
+  ASSERT_TRUE(tunnel.connect());
+}
+
+}  // namespace
+}  // namespace pqcmav

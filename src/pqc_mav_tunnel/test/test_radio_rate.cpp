@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rate that is found of a radio's word, against a radio whose air changes.
+#include "line/radio_rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kStep = 5'000'000, kSecond = 1'000'000'000;  // ns
+constexpr double kLine = 5760;
+
+/// A radio with a buffer, behind a line that is full of telemetry.
+struct Radio {
+  double fill = 0, carried = 0, lost = 0, spare = 0;
+  void take(double bytes) {
+    const auto room = RadioRate::kBuffer - fill;
+    fill += std::min(bytes, room);
+    lost += std::max(0.0, bytes - room);
+  }
+  void send(double bytes) {
+    const auto out = std::min(fill, bytes);
+    fill -= out;
+    carried += out;
+    spare += bytes - out;
+  }
+  [[nodiscard]] unsigned free_percent() const {
+    return static_cast<unsigned>(100 * (RadioRate::kBuffer - fill) / RadioRate::kBuffer);
+  }
+};
+
+TEST(RadioRate, FollowsTheAir) {
+  std::mt19937 random(1);
+  RadioRate rate(57'600);
+  Radio radio;
+  std::vector<double> waits;
+  double air = 5400, credit = 0;
+  std::uint64_t change = 0;
+  for (std::uint64_t now = 0; now < 300 * kSecond; now += kStep) {
+    if (now >= change) {
+      air = 5400 * std::vector{1.0, 0.75, 0.5, 0.3}[random() % 4];
+      change = now + (5 + random() % 10) * kSecond;
+    }
+    credit += rate.bytes_per_s(now) * 0.005;
+    for (; credit >= 110; credit -= 110) {
+      rate.on_sent(110);
+      radio.take(110);
+      waits.push_back(radio.fill / air);
+    }
+    radio.send(air * 0.005);
+    if (now % (kSecond / 4) == 0) rate.on_word(radio.free_percent(), 0, now);
+  }
+  std::sort(waits.begin(), waits.end());
+  EXPECT_LT(waits[waits.size() * 95 / 100], 0.2);
+  EXPECT_LT(waits.back(), 0.8);
+  EXPECT_GT(radio.carried, 0.95 * (radio.carried + radio.spare)) << "of what the air would carry";
+  EXPECT_EQ(radio.lost, 0);
+}
+
+TEST(RadioRate, ForgedWordsStayWithinBounds) {
+  std::mt19937 random(2);
+  RadioRate rate(57'600);
+  for (std::uint64_t now = kSecond; now < 100 * kSecond; now += kSecond / 10) {
+    rate.on_sent(random() % 5000);
+    rate.on_word(random() % 256, random() % 50'000, now);
+    ASSERT_GE(rate.bytes_per_s(now), kLine * RadioRate::kLeastPart);
+    ASSERT_LE(rate.bytes_per_s(now), kLine * RadioRate::kMostPart);
+  }
+  for (std::uint64_t i = 0; i < 1000; ++i) rate.on_word(0, 0, 100 * kSecond + i);  // words without time between them
+  EXPECT_GE(rate.bytes_per_s(100 * kSecond), kLine * RadioRate::kLeastPart);
+}
+
+TEST(RadioRate, WithoutAWordItIsTheLines) {
+  RadioRate rate(57'600);
+  EXPECT_FALSE(rate.speaks(0));
+  EXPECT_EQ(rate.bytes_per_s(0), kLine * RadioRate::kMostPart);
+  rate.on_word(0, 0, kSecond);
+  EXPECT_TRUE(rate.speaks(kSecond));
+  EXPECT_LT(rate.bytes_per_s(kSecond), kLine * RadioRate::kMostPart);
+  EXPECT_EQ(rate.bytes_per_s(kSecond + RadioRate::kSilence), kLine * RadioRate::kMostPart);
+}
+
+}  // namespace
+}  // namespace pqcmav
