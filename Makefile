@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage addresses cross arm64 deb release distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage addresses cross arm64 deb release release-check distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ release:  ## Make deb's packages without their test, and a signed release of the
 	@tools/setup.sh
 	@tools/deb.sh --no-test
 	@tools/run python tools/release.py --key "$(SIGN_KEY)"
+
+release-check: setup  ## Build each package's source archive alone in a bare Debian, as a build farm does (needs root; PACKAGES="...")
+	@tools/release_check.sh $(PACKAGES)
 
 distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs root; DISTROS="trixie noble", ARGS=--record)
 	@tools/distros.sh $(ARGS) $(DISTROS)

@@ -15,7 +15,7 @@ def files(folder: str, pattern: str) -> tuple[str, list[str]]:
 
 setup(
     name=PACKAGE,
-    version="0.1.0",
+    version="0.2.0",
     packages=find_packages(exclude=["test"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

@@ -7,7 +7,7 @@ PACKAGE = "pqc_mav_dashboard"
 
 setup(
     name=PACKAGE,
-    version="0.1.0",
+    version="0.2.0",
     packages=find_packages(exclude=["test"]),
     package_data={
         PACKAGE: [
@@ -20,8 +20,8 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools", "starlette", "uvicorn", "websockets"],
-    extras_require={"test": ["pytest"]},
+    install_requires=["setuptools"],
+    extras_require={"serve": ["starlette", "uvicorn", "websockets"], "test": ["pytest"]},
     zip_safe=False,
     maintainer="PQC-MAV maintainers",
     maintainer_email="maintainers@users.noreply.a-seed-44ea6c50.example",

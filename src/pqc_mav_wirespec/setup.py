@@ -7,7 +7,7 @@ PACKAGE = "pqc_mav_wirespec"
 
 setup(
     name=PACKAGE,
-    version="0.1.0",
+    version="0.2.0",
     packages=find_packages(exclude=["test"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

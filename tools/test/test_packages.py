@@ -33,6 +33,18 @@ def test_package_xml_is_valid(folder: Path) -> None:
     assert not warnings, "\n".join(warnings)
 
 
+@EACH
+def test_who_made_it_where_it_is_and_under_which_licence(folder: Path) -> None:
+    """bloom releases a package's folder alone: a licence that lies above it, or behind a link, would be lost."""
+    package = catkin_package.parse_package(str(folder))
+    assert {url.type for url in package.urls} == {"website", "repository", "bugtracker"}
+    assert package.authors and len(package.maintainers) == 1
+    for text in package.licenses:
+        place = folder / text.file
+        assert place.is_file() and not place.is_symlink(), f"src/{folder.name}/{text.file} is missing"
+        assert text != "Apache-2.0" or place.read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
 def test_one_maintainer_and_one_version() -> None:
     found: dict[tuple[str, str, str], list[str]] = {}
     for folder in FOLDERS:
@@ -54,6 +66,9 @@ def test_changelog(folder: Path) -> None:
     bar = "^" * len(title)
     head, sections = path.read_text(encoding="utf-8").split("\n\n", 1)
     assert head == f"{bar}\n{title}\n{bar}"
+    dated = [line for line in sections.splitlines() if re.match(r"\d", line)]
+    version = catkin_package.parse_package(str(folder)).version
+    assert dated[0].startswith(f"{version} ("), f"src/{folder.name}/CHANGELOG.rst says nothing about {version}"
     for section in sections.strip().split("\n\n"):
         name, underline, *lines = section.splitlines()
         assert SECTION.fullmatch(name), f"{name!r} is neither 'Forthcoming' nor a version with its date"

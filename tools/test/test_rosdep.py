@@ -20,6 +20,8 @@ KEYS = {
     "gymnasium": "python3-gymnasium-pip",
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
+    "mcap": "mcap-ros2-support",
+    "mcap_ros2": "mcap-ros2-support",
     "numpy": "python3-numpy",
     "pandas": "python3-pandas",
     "prometheus_client": "python3-prometheus-client",
@@ -28,10 +30,12 @@ KEYS = {
     "pymavlink": "python3-pymavlink-pip",
     "pytest": "python3-pytest",
     "rich": "python3-rich",
+    "segno": "python3-segno",
     "setuptools": "python3-setuptools",
     "smbus2": "python3-smbus2",
     "typer": "python3-typer",
     "yaml": "python3-yaml",
+    "zstandard": "mcap-ros2-support",
 }
 SYSTEM_KEYS = {
     *("cargo", "libgtest-dev", "libssl-dev", "openssl", "pybind11-dev", "python3", "python3-dev", "util-linux"),
@@ -51,19 +55,15 @@ WITHOUT_KEY = {
     "ascon": "wirespec's one cipher that cryptography lacks",
     "lz4": "recordings that other programs wrote",
     "mavsdk": "a test of a ground client",
-    "mcap": "the flight recorder's file",
-    "mcap_ros2": "the flight recorder's file",
     "onnx": "training a detector",
     "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
-    "segno": "an invitation as a picture",
     "starlette": "the dashboard's server",
     "torch": "training a detector",
     "uvicorn": "the dashboard's server",
     "websockets": "the dashboard's server",
     "xgboost": "training a detector",
-    "zstandard": "the flight recorder's file",
 }
 OPTIONAL = {
     "mavros_msgs": "comes with mavros, for mavlink:=mavros",
@@ -135,6 +135,5 @@ def test_what_rosdep_does_not_bring_is_named_where_users_look() -> None:
     text = (ROOT / "docs" / "launch.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^pip install --user (.+?)(?:\s+#.*)?$", text, re.MULTILINE)
     assert set(command.split()) == {
-        *("mcap", "mcap-ros2-support", "zstandard", "pyarrow"),
-        *("starlette", "uvicorn", "websockets"),
+        *("pyarrow", "starlette", "uvicorn", "websockets"),
     }
