@@ -29,7 +29,7 @@ def _serve_agent(arguments: list[str], stop: threading.Event) -> int:
 
     with spinning(arguments, AgentNode) as node:
         while not stop.wait(0.2):
-            if node.shutdown_asked.is_set():
+            if node.shutdown_asked.is_set() or node.finalized:
                 time.sleep(LEAVE_S)
                 break
     return ExitCode.OK
@@ -40,7 +40,7 @@ def _serve_controller(arguments: list[str], stop: threading.Event) -> int:
 
     with spinning(arguments, ControllerNode) as node:
         node.get_logger().info("controller ready")
-        wait_until(stop)
+        wait_until(stop, [node])
     return ExitCode.OK
 
 

@@ -8,7 +8,7 @@ two cannot drift apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -34,6 +34,7 @@ class Argument:
     automatic: Callable[[Mapping[str, str]], str] | None = None
 
 
+NAMESPACES = ("namespace", "mavros_namespace")  # arguments that are one
 # Arguments of every system, by the names that ROS users know from Nav2.
 PARAMS_FILE = "params_file"
 NODE_ARGUMENTS = (
@@ -143,14 +144,21 @@ class Process:
         return (*((self.config,) if self.config else ()), *self.files)
 
 
-def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
-    """Given values with the defaults of the others. Raises BringupError for unknown names and values."""
-    known = {argument.name: argument for argument in system.arguments}
-    for name, value in given.items():
+def refuse_unknown(system: SystemDescription, names: Iterable[str]) -> None:
+    """Raises BringupError for a name that is no argument of the system, with the closest that is."""
+    known = [argument.name for argument in system.arguments]
+    for name in names:
         if name not in known:
             close = get_close_matches(name, known, n=1)
             hint = f" Did you mean '{close[0]}'?" if close else f" Known: {', '.join(known)}."
             raise BringupError(f"'{name}' is not an argument of '{system.name}'.{hint}")
+
+
+def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, str]:
+    """Given values with the defaults of the others. Raises BringupError for unknown names and values."""
+    refuse_unknown(system, given)
+    known = {argument.name: argument for argument in system.arguments}
+    for name, value in given.items():
         choices = known[name].choices
         if choices and value not in choices:
             raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
@@ -163,11 +171,15 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
     return values
 
 
-def resolve(system: SystemDescription, given: Mapping[str, str]) -> list[Process]:
-    """The processes to start for these argument values. Raises BringupError."""
+def resolve(system: SystemDescription, given: Mapping[str, str], under: str = "") -> list[Process]:
+    """The processes to start for these argument values. Raises BringupError.
+
+    Namespaces are below `under`, but for those that begin with a slash.
+    """
     values = complete(system, given)
+    values |= {name: below(under, values[name]) for name in NAMESPACES if values.get(name)}
     return [
-        _resolve_process(process, values)
+        _resolve_process(process, values, under)
         for process in system.processes
         if all(values[name] == wanted for name, wanted in process.when.items())
         and all(values[name] != unwanted for name, unwanted in process.unless.items())
@@ -178,7 +190,12 @@ def _filled(texts: Mapping[str, str], values: Mapping[str, str]) -> dict[str, st
     return {name.format_map(values): text.format_map(values) for name, text in texts.items()}
 
 
-def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> Process:
+def below(under: str, namespace: str) -> str:
+    """A namespace as ROS resolves it in another, without a slash in front."""
+    return namespace.strip("/") if namespace.startswith("/") else f"{under}/{namespace}".strip("/")
+
+
+def _resolve_process(process: ProcessDescription, values: Mapping[str, str], under: str) -> Process:
     if process.check is not None:
         process.check(values)
     parameters: dict[str, Any] = {}
@@ -191,6 +208,8 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str]) -> 
         if value is not None:
             parameters[name.format_map(values)] = value
     namespace = process.namespace.format_map(values).strip("/")
+    if namespace and "{" not in process.namespace:  # the demo's
+        namespace = below(under, namespace)
     is_ours = bool(process.node or process.config)
     is_ros = is_ours or bool(process.settings)  # mavros, which names its nodes itself
     if is_ros and values.get("use_sim_time") == "true":

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from launch.actions import (
@@ -23,15 +25,23 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import LoadComposableNodes, Node
 from launch_ros.descriptions import ComposableNode
 
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 from pqc_mav_bringup import composed, configuration, daemon, mavros
 from pqc_mav_bringup.child import PATIENCE_S
-from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
+from pqc_mav_bringup.description import (
+    BringupError,
+    Process,
+    ProcessDescription,
+    SystemDescription,
+    refuse_unknown,
+    resolve,
+)
 from pqc_mav_bringup.executables import command, find_executable, is_daemon, log_level, priority
 from pqc_mav_bringup.loopback import loopback_environment
-from pqc_mav_bringup.respawn import Lives
+from pqc_mav_bringup.respawn import ExitCode, Lives
 from pqc_mav_common.siblings import MARK, new_mark
 
+PUSHED = "ros_namespace"  # where launch_ros' PushRosNamespace keeps the namespace of a group
 # The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
 # find its ports held by the orphans of the first. setpriv comes with util-linux, which every Debian and Ubuntu has.
 _PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
@@ -62,7 +72,26 @@ def launch_description(
         for argument in system.arguments
     ]
     local = [SetEnvironmentVariable(name, value) for name, value in loopback_environment(os.environ).items()]
-    return LaunchDescription([*declared, *local, OpaqueFunction(function=_start, args=[system, session])])
+    shown = [Runs(process) for process in system.processes]
+    return LaunchDescription([*declared, *local, *shown, OpaqueFunction(function=_start, args=[system, session])])
+
+
+class Runs(Action):
+    """Starts nothing: 'ros2 launch --print-description' shows what the function that starts the processes will run."""
+
+    def __init__(self, process: ProcessDescription) -> None:
+        super().__init__()
+        self._process = process
+
+    def __str__(self) -> str:
+        process = self._process
+        conditions = [f"{name}:={value}" for name, value in process.when.items()]
+        conditions += [f"{name} is not '{value}'" for name, value in process.unless.items()]
+        asked = f", if {' and '.join(conditions)}" if conditions else ""
+        return f"runs {process.package}/{process.executable} in namespace '{process.namespace}'{asked}"
+
+    def execute(self, _context: LaunchContext) -> None:
+        """Nothing: see `_start`."""
 
 
 def argument_values(context: LaunchContext, system: SystemDescription) -> dict[str, str]:
@@ -73,15 +102,27 @@ def argument_values(context: LaunchContext, system: SystemDescription) -> dict[s
 def _start(
     context: LaunchContext, system: SystemDescription, kind: Callable[[Mapping[str, str]], Session] | None
 ) -> list[Any]:
+    if is_asked_for(system, sys.argv):
+        refuse_unknown(system, (word.partition(":=")[0] for word in context.argv or () if ":=" in word))
     given = argument_values(context, system)
+    under = str(context.launch_configurations.get(PUSHED, "")).strip("/")
     if kind is None:
-        return process_actions(resolve(system, given), given.get(composed.ARGUMENT.name, "false"))
+        return process_actions(resolve(system, given, under), given.get(composed.ARGUMENT.name, "false"))
     session = kind(given)
 
     def close(_event: Any, _context: LaunchContext) -> None:
         session.close()
 
-    return [RegisterEventHandler(OnShutdown(on_shutdown=close)), *process_actions(resolve(system, session.values))]
+    return [
+        RegisterEventHandler(OnShutdown(on_shutdown=close)),
+        *process_actions(resolve(system, session.values, under)),
+    ]
+
+
+def is_asked_for(system: SystemDescription, command_line: Sequence[str]) -> bool:
+    """Whether `ros2 launch` was told to start this system's own file: what is included has other files' arguments
+    around it, too."""
+    return any(Path(word).name == f"{system.name}.launch.py" for word in command_line)
 
 
 def process_actions(processes: list[Process], composition: str = "false") -> list[Any]:
@@ -131,7 +172,8 @@ class Keeper:
         verdict = self._lives.ended(event.returncode, time.monotonic() - self._began)
         if verdict.failure:
             # Makes `ros2 launch` end everything and return an error.
-            raise BringupError(f"{label} {verdict.text or f'refused its configuration (exit code {event.returncode})'}")
+            spoken = "refused its configuration" if verdict.failure == ExitCode.CONFIG else "could not start"
+            raise BringupError(f"{label} {verdict.text or f'{spoken} (exit code {event.returncode})'}")
         said: list[Any] = [LogInfo(msg=f"{label} {verdict.text}")] if verdict.text else []
         if verdict.again_in_s is None:
             return said

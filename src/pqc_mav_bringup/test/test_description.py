@@ -76,3 +76,14 @@ def test_complete_names_every_argument() -> None:
 def test_a_dead_process_is_back_within_a_second_three_times_and_then_ever_later() -> None:
     delays = [Respawn().delay_after(deaths) for deaths in (1, 2, 3, 4, 5, 8, 9, 10**6)]
     assert delays == pytest.approx([0.3, 0.3, 0.3, 0.6, 1.2, 9.6, 15.0, 15.0])
+
+
+def test_namespaces_are_below_a_pushed_one_unless_they_begin_with_a_slash() -> None:
+    def namespaces(under: str, **given: str) -> list[str]:
+        return [process.namespace for process in resolve(SYSTEM, given, under)]
+
+    assert namespaces("fleet/one") == ["/fleet/one/air"]
+    assert namespaces("fleet/one", namespace="/air") == ["/air"]
+    assert namespaces("fleet/one", namespace="a/b") == ["/fleet/one/a/b"]
+    fixed = SystemDescription("t", "", (), (ProcessDescription("p", "pkg", "exe", node="n", namespace="gcs"),))
+    assert [process.namespace for process in resolve(fixed, {}, "fleet")] == ["/fleet/gcs"]

@@ -7,9 +7,10 @@ pytest.importorskip(
     "launch_ros.actions", reason="launch is not installed; test_up.py of pqc_mav_cli drives 'pqcmav up'"
 )
 
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, RegisterEventHandler
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, GroupAction, OpaqueFunction, RegisterEventHandler
+from launch.launch_introspector import LaunchIntrospector
 from launch.utilities import perform_substitutions
-from launch_ros.actions import Node
+from launch_ros.actions import Node, PushRosNamespace, SetRemap
 
 from launch import LaunchContext
 from pqc_mav_bringup import composed
@@ -17,7 +18,7 @@ from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import BringupError, resolve
 from pqc_mav_bringup.executables import is_daemon
 from pqc_mav_bringup.launch_actions import ContainerKeeper, argument_values, launch_description, process_actions
-from pqc_mav_bringup.systems import DEMO, SYSTEMS
+from pqc_mav_bringup.systems import DEMO, DRONE, SYSTEMS
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
@@ -66,3 +67,69 @@ def test_a_configuration_that_is_not_there_is_one_sentence() -> None:
     """launch itself would warn and start the node with its defaults."""
     with pytest.raises(BringupError, match="There is no configuration file '/no/such'"):
         process_actions(resolve(SYSTEMS["gcs"], {"config": "/no/such"}))
+
+
+def visit(entity, context: LaunchContext) -> None:
+    """Run an action of launch and what comes of it."""
+    for each in entity.visit(context) or ():
+        visit(each, context)
+
+
+def resolved(node: Node, context: LaunchContext) -> list[str]:
+    """The namespace and the remaps with which launch starts a node."""
+    node._perform_substitutions(context)
+    return [node.expanded_node_namespace, *(f"{old}:={new}" for old, new in node.expanded_remapping_rules or ())]
+
+
+def test_two_drones_in_two_groups_run_side_by_side_under_the_names_of_their_groups() -> None:
+    """As an included file runs: in a scope of its own, below what the group pushed, with its remaps."""
+    seen: dict[str, list[str]] = {}
+
+    def started(context: LaunchContext, name: str) -> None:
+        (opaque,) = (each for each in launch_description(DRONE).entities if isinstance(each, OpaqueFunction))
+        actions = opaque.execute(context)
+        nodes = [each for each in actions if isinstance(each, Node)]
+        seen[name] = [text for node in nodes for text in resolved(node, context)]
+
+    groups = []
+    for name in ("one", "two"):
+        declared = [each for each in launch_description(DRONE).entities if isinstance(each, DeclareLaunchArgument)]
+        groups.append(
+            GroupAction(
+                [
+                    PushRosNamespace(f"fleet/{name}"),
+                    SetRemap("~/status", f"/seen/{name}"),
+                    *declared,
+                    OpaqueFunction(function=started, args=[name]),
+                ]
+            )
+        )
+    context = LaunchContext()
+    context.launch_configurations["autostart"] = "false"  # no keys here
+    for group in groups:
+        visit(group, context)
+    for name, other in (("one", "two"), ("two", "one")):
+        assert f"/fleet/{name}/drone" in seen[name]
+        assert f"~/status:=/seen/{name}" in seen[name]
+        assert not any(f"fleet/{other}" in text or f"seen/{other}" in text for text in seen[name])
+
+
+def test_a_mistyped_argument_is_refused_with_the_closest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(command: list[str]) -> None:
+        monkeypatch.setattr("sys.argv", command)
+        context = LaunchContext(argv=["drone_jd:=d2"])
+        context.launch_configurations["autostart"] = "false"  # no keys here
+        for entity in launch_description(DRONE).entities:
+            entity.visit(context)
+
+    with pytest.raises(BringupError, match="'drone_jd' is not an argument of 'drone'. Did you mean 'drone_id'"):
+        start(["ros2", "launch", "pqc_mav_bringup", "drone.launch.py", "drone_jd:=d2"])
+    start(["ros2", "launch", "mine", "fleet.launch.py", "drone_jd:=d2"])  # an argument of the including file
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_a_printed_description_shows_what_runs(system) -> None:
+    printed = LaunchIntrospector().format_launch_description(launch_description(system))
+    for process in system.processes:
+        assert f"runs {process.package}/{process.executable} in namespace '{process.namespace}'" in printed
+    assert "if record is not ''" in printed or system is DEMO

@@ -42,8 +42,12 @@ def own_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
 
 
-def launched(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(script(code), capture_output=True, text=True, timeout=60)
+def launched(code: str, *, first_life: bool = False) -> subprocess.CompletedProcess[str]:
+    """`first_life`: with the policy of a real process, for which an early end with 3 is one for good."""
+    line = script(code)
+    if first_life:
+        line[-1] = line[-1].replace("never_first=frozenset(), ", "")
+    return subprocess.run(line, capture_output=True, text=True, timeout=60)
 
 
 def test_a_crash_is_answered_with_growing_delays_and_an_end() -> None:
@@ -66,6 +70,12 @@ def test_a_refused_configuration_ends_it_all() -> None:
     said = ended.stdout + ended.stderr
     assert ended.returncode != 0 and said.count("begun\n") == 1
     assert "it refused its configuration (exit code 2)" in said
+
+
+def test_a_port_in_use_is_not_called_a_refused_configuration() -> None:
+    ended = launched("print('begun', flush=True); raise SystemExit(3)", first_life=True)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode != 0 and "it could not start (exit code 3)" in said and "refused" not in said
 
 
 # At SIGINT launch expects the terminal to have told the children, and asks them itself after 5 s.

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
+from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.line_logger import LineLogger
@@ -36,11 +37,16 @@ class ManagedNode(LifecycleNode):
         # The logger's service is what changes the log level while the node runs.
         super().__init__(name, enable_logger_service=True, **arguments)
         self.failure: ProcessError | None = None  # why the last transition failed
-        self.active = False
+        self.active = self.finalized = False
         self.values = Values()
         self._coming_up = False
         self._timers_of_activity: list[Any] = []
         self._made: Entities | None = None
+
+    def create_lifecycle_publisher(self, *arguments: Any, **more: Any) -> Any:
+        """As of every publisher in ROS; parameters may override its QoS (`qos_overrides.<topic>.publisher.depth`)."""
+        options = QoSOverridingOptions.with_default_policies()
+        return super().create_lifecycle_publisher(*arguments, **{"qos_overriding_options": options, **more})
 
     def get_logger(self) -> Any:
         """Its logger, which makes one line of whatever it is given."""
@@ -113,7 +119,11 @@ class ManagedNode(LifecycleNode):
 
     def another_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
         """As `replace_publisher`, but the old one stays, for the caller to destroy."""
-        made = self.create_lifecycle_publisher(kind, topic, profile)
+        # Unless the user overrides it, the profile of now counts, not that which the old one left in the parameters.
+        prefix = f"qos_overrides.{self.resolve_topic_name(topic)}.publisher."
+        given = any(name.startswith(prefix) for name in self._parameter_overrides)
+        more = {} if given else {"qos_overriding_options": None}
+        made = self.create_lifecycle_publisher(kind, topic, profile, **more)
         if self._made is not None:
             self._made.keep(made)
         if old.is_activated:
@@ -162,6 +172,7 @@ class ManagedNode(LifecycleNode):
         """Stop for good."""
         self._rest()
         self._let_go()
+        self.finalized = True
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:

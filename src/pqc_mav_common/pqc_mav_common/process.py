@@ -61,13 +61,13 @@ def on_hangups(reload: Callable[[], None], stop: threading.Event) -> None:
     threading.Thread(target=wait, name="hangups", daemon=True).start()
 
 
-def wait_until(stop: threading.Event) -> None:
-    """Until a signal has set `stop`.
+def wait_until(stop: threading.Event, nodes: Sequence[Any] = ()) -> None:
+    """Until a signal has set `stop`, or a lifecycle manager has finalized all of `nodes`.
 
     Python runs a handler between two steps of the main thread. A signal that comes just before that thread blocks would
     not be handled until the next one, so the thread looks up now and then.
     """
-    while not stop.wait(LOOK_S):
+    while not stop.wait(LOOK_S) and not (nodes and all(node.finalized for node in nodes)):
         pass
 
 
@@ -119,8 +119,8 @@ def run_nodes(
             from pqc_mav_common.lifecycle import serving
 
             makers = load(arguments)
-        with ros(arguments), serving(one_thread(), makers):
-            wait_until(stop)
+        with ros(arguments), serving(one_thread(), makers) as nodes:
+            wait_until(stop, nodes)
         return ExitCode.OK
 
     return run_process(program, serve, argv, package=package)

@@ -15,10 +15,12 @@ from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import String
 
+from pqc_mav_common import qos
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
 from pqc_mav_common.lifecycle import Entities, ManagedNode, bring_up, serving
 from pqc_mav_common.parameters import ParameterError, ParameterSpec
+from pqc_mav_common.process import wait_until
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker
 
@@ -175,3 +177,25 @@ def test_only_what_came_later_is_destroyed(ros: None) -> None:
         assert node.said in node.publishers and len(list(node.services)) == services
     finally:
         node.destroy_node()
+
+
+def test_parameters_override_the_qos_of_a_publisher_and_of_the_one_that_replaces_it(ros: None) -> None:
+    node = clerk("qos_overrides./said.publisher.depth:=7")
+    try:
+        for topic, depths in (("said", (7, 7)), ("shown", (1, 4))):
+            first = node.create_lifecycle_publisher(String, topic, qos.latched(1))
+            second = node.replace_publisher(first, String, topic, qos.latched(4))
+            assert (first.qos_profile.depth, second.qos_profile.depth) == depths
+        assert node.get_parameter("qos_overrides./shown.publisher.reliability").value == "reliable"
+    finally:
+        node.destroy_node()
+
+
+def test_a_finalized_node_leaves(ros: None) -> None:
+    with serving(one_thread(), [partial(clerk, "autostart:=false")]) as nodes, Onlooker() as onlooker:
+        waiting = threading.Thread(target=wait_until, args=(threading.Event(), nodes), daemon=True)
+        waiting.start()
+        assert onlooker.change(CLERK, "configure") and waiting.is_alive()
+        assert onlooker.change(CLERK, "shutdown")
+        waiting.join(30)
+        assert not waiting.is_alive()

@@ -34,7 +34,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     threads = REKEYS_AT_ONCE + 1  # one stays free for topics while rekeys wait in the others
     with ros(arguments), serving(MultiThreadedExecutor(num_threads=threads), [PqcProxyNode]) as nodes:
         on_hangups(nodes[0].reload, stop)
-        wait_until(stop)
+        wait_until(stop, nodes)
     return ExitCode.OK
 
 

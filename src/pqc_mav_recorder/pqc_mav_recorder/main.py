@@ -24,7 +24,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
 
     with ros(arguments):
         with serving(SingleThreadedExecutor(), [FlightRecorderNode]) as (node,):
-            wait_until(stop)
+            wait_until(stop, [node])
         # Only now, so that the last message is in the file.
         if said := node.finish():
             print(f"{PROGRAM}: {said}")
