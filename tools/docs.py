@@ -36,7 +36,7 @@ def generated() -> dict[str, str]:
         "docs/metrics.md": metrics.page(),
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),
-        f"{CONFIG}/{security_policy.FILE}": security_policy.render(),
+        **{f"{CONFIG}/{name}": text for name, text in security_policy.files().items()},
     }
 
 

@@ -73,8 +73,8 @@ def build_lines(package: Any, environment: Mapping[str, str]) -> str:
     else:
         how = (
             f"cmake -G Ninja -S . -B /build -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF"
-            f" -DCMAKE_INSTALL_PREFIX={place} -DCMAKE_PROJECT_INCLUDE=/work/workspace.cmake && cmake --build /build -j{os.cpu_count()}"
-            " && cmake --install /build >/dev/null"
+            f" -DCMAKE_INSTALL_PREFIX={place} -DCMAKE_PROJECT_INCLUDE=/work/workspace.cmake"
+            f" && cmake --build /build -j{os.cpu_count()} && cmake --install /build >/dev/null"
         )
     return f"set -e\n{exports}mkdir -p /build\ncd /source\n{how}\n"
 

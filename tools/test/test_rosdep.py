@@ -67,6 +67,7 @@ WITHOUT_KEY = {
 }
 OPTIONAL = {
     "mavros_msgs": "comes with mavros, for mavlink:=mavros",
+    "sros2": "a test under DDS security, where it is installed",
     "nowhere_to_be_found": "a test of what is said where a module is missing",
 }
 # A test of the benchmark as its users start it; declared, it would be a circle.

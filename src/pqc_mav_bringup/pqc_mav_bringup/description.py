@@ -177,7 +177,7 @@ def resolve(system: SystemDescription, given: Mapping[str, str], under: str = ""
     Namespaces are below `under`, but for those that begin with a slash.
     """
     values = complete(system, given)
-    values |= {name: below(under, values[name]) for name in NAMESPACES if values.get(name)}
+    values |= {name: below(under, values[name]) for name in NAMESPACES if under and values.get(name)}
     return [
         _resolve_process(process, values, under)
         for process in system.processes

@@ -3,7 +3,8 @@
 
     python3 -m pqc_mav_bringup.security_policy FOLDER
 
-writes `sros2_policy.xml`; a test compares it with what running nodes declare.
+writes `sros2_policy.xml` and what it includes for each node, as sros2 reads it; a test compares both with what running
+nodes declare.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-FILE = "sros2_policy.xml"
+FILE, EVERY_NODE, EVERY_MANAGED = "sros2_policy.xml", "sros2_node.xml", "sros2_lifecycle.xml"
+XINCLUDE = "http://www.w3.org/2001/XInclude"
 HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- What the nodes of both ends may do, for 'ros2 security create_permission KEYSTORE /drone (or /gcs) THIS_FILE'.
@@ -34,11 +36,12 @@ class Profile:
     executes: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     managed: bool = True  # has a lifecycle
+    namespace: str = ""  # of a process that is not ours; it has no more than what is named here, in whole names
 
 
-# What rclpy gives every node, and what a lifecycle adds.
+# What rclpy and rclcpp give every node, and what a lifecycle adds.
 PUBLISHES = ("/parameter_events", "/rosout")
-HEARS = ("/clock",)  # with use_sim_time:=true
+HEARS = ("/clock", "/parameter_events")  # with use_sim_time:=true; each node of rclcpp
 SERVES = tuple(
     f"~/{name}"
     for name in (
@@ -46,6 +49,7 @@ SERVES = tuple(
         *("set_parameters", "set_parameters_atomically", "get_type_description"),
     )
 )
+MANAGED_PUBLISHES = ("~/transition_event",)
 MANAGED_SERVES = tuple(
     f"~/{name}"
     for name in (
@@ -126,12 +130,55 @@ ENDS: dict[str, tuple[Profile, ...]] = {
 }
 
 
+def _mavros(namespace: str) -> Profile:
+    """Its nodes, one for each plugin, which talk to each other below their namespace."""
+    own = (f"{namespace}/*",)
+    tree = ("/tf", "/tf_static")
+    return Profile(
+        "mavros",
+        publishes=(*PUBLISHES, DIAGNOSTICS, *tree, *own),
+        hears=(*HEARS, *tree, *own),
+        serves=own,
+        asks=own,
+        namespace=namespace,
+    )
+
+
+def _guests(end: str, mavros: str) -> tuple[Profile, ...]:
+    """Who else runs in an end's enclave: a container, mavros, and the node of 'ros2 launch', which loads components."""
+    container, loader = f"/{end}/pqc_container*", "/launch_ros_*"
+    loads = (f"{container}/_container/*",)
+    return (
+        Profile("pqc_container", PUBLISHES, HEARS, serves=(f"{container}/*",), namespace=f"/{end}"),
+        Profile("launch_ros", PUBLISHES, HEARS, serves=(f"{loader}/*",), asks=loads, namespace="/"),
+        _mavros(mavros),
+    )
+
+
+_BOTH_ENDS = tuple(f"/{end}/*" for end in ENDS)
+# By enclave. The operator's is for 'pqcmav' and 'ros2': it hears everything and may ask for everything.
+GUESTS = {
+    "drone": _guests("drone", "/mavros"),
+    "gcs": _guests("gcs", "/gcs/mavros"),
+    "operator": (
+        Profile(
+            "operator",
+            publishes=PUBLISHES,
+            hears=(*HEARS, "/rosout", DIAGNOSTICS, "/mavros/*", *_BOTH_ENDS),
+            serves=("/pqcmav_*/*", "/_ros2cli_*/*"),
+            asks=("/mavros/*", *_BOTH_ENDS),
+            namespace="/",
+        ),
+    ),
+}
+
+
 def profiles(end: str) -> Iterator[Profile]:
     """The nodes of one end, each with what every node has."""
     for profile in ENDS[end]:
         yield replace(
             profile,
-            publishes=(*PUBLISHES, *(("~/transition_event",) if profile.managed else ()), *profile.publishes),
+            publishes=(*PUBLISHES, *(MANAGED_PUBLISHES if profile.managed else ()), *profile.publishes),
             hears=(*HEARS, *profile.hears),
             serves=(*SERVES, *(MANAGED_SERVES if profile.managed else ()), *profile.serves),
         )
@@ -139,15 +186,39 @@ def profiles(end: str) -> Iterator[Profile]:
 
 def render() -> str:
     """The text of the file."""
+    ElementTree.register_namespace("xi", XINCLUDE)
     policy = ElementTree.Element("policy", version="0.2.0")
     enclaves = ElementTree.SubElement(policy, "enclaves")
-    for end in ENDS:
-        enclave = ElementTree.SubElement(enclaves, "enclave", path=f"/{end}")
+    for name, guests in GUESTS.items():
+        enclave = ElementTree.SubElement(enclaves, "enclave", path=f"/{name}")
         nodes = ElementTree.SubElement(enclave, "profiles")
-        for profile in profiles(end):
-            _add(ElementTree.SubElement(nodes, "profile", ns=f"/{end}", node=profile.node), profile)
-    ElementTree.indent(policy)
-    return HEAD + ElementTree.tostring(policy, encoding="unicode") + "\n"
+        for profile in (*ENDS.get(name, ()), *guests):
+            element = ElementTree.SubElement(nodes, "profile", ns=profile.namespace or f"/{name}", node=profile.node)
+            if not profile.namespace:
+                for file in (EVERY_NODE, *((EVERY_MANAGED,) if profile.managed else ())):
+                    words = {"href": file, "xpointer": "xpointer(/profile/*)"}
+                    ElementTree.SubElement(element, f"{{{XINCLUDE}}}include", words)
+            _add(element, profile)
+    return _text(policy, HEAD)
+
+
+def files() -> dict[str, str]:
+    """All files by name."""
+    common = {
+        EVERY_NODE: Profile("", PUBLISHES, HEARS, SERVES),
+        EVERY_MANAGED: Profile("", MANAGED_PUBLISHES, serves=MANAGED_SERVES),
+    }
+    found = {FILE: render()}
+    for name, profile in common.items():
+        element = ElementTree.Element("profile")
+        _add(element, profile)
+        found[name] = _text(element, f"{HEAD.splitlines()[0]}\n<!-- Included in {FILE} for each node. -->\n")
+    return found
+
+
+def _text(element: ElementTree.Element, head: str) -> str:
+    ElementTree.indent(element)
+    return head + ElementTree.tostring(element, encoding="unicode") + "\n"
 
 
 def _add(element: ElementTree.Element, profile: Profile) -> None:
@@ -166,8 +237,9 @@ def _add(element: ElementTree.Element, profile: Profile) -> None:
 
 
 def main() -> None:
-    """Writes the file into the folder given as argument."""
-    (Path(sys.argv[1]) / FILE).write_text(render(), encoding="utf-8")
+    """Writes the files into the folder given as argument."""
+    for name, text in files().items():
+        (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both ends under DDS security with Enforce, from the shipped policy: what must work works, all else is refused.
+
+Needs sros2 and a middleware with security, such as Cyclone DDS built with it; those of the wheels have none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pqc_mav_tunnel
+import pytest
+
+from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.security_policy import FILE, GUESTS
+from pqc_mav_bringup.share import config_file
+from pqc_mav_common.testing import Running
+from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters, ros_arguments
+
+# A node that does what the words after it say; each answer is a line.
+PROBE = """
+import sys, time
+import rclpy
+from pqc_mav_common import qos
+from pqc_mav_interfaces.msg import TunnelStatus
+from pqc_mav_interfaces.srv import GetInfo
+from rcl_interfaces.msg import ParameterEvent
+from std_msgs.msg import String
+
+namespace, name, *wishes = sys.argv[1:]
+rclpy.init(args=[])
+node = rclpy.create_node(name, namespace=namespace)
+heard = []
+for wish in wishes:
+    kind, topic = wish.split("=")
+    try:
+        if kind == "publish":
+            node.create_publisher(String, topic, 10)
+        elif kind == "events":
+            node.create_subscription(ParameterEvent, topic, print, 10)
+        elif kind == "hear":
+            node.create_subscription(TunnelStatus, topic, heard.append, qos.latched(1))
+            until = time.monotonic() + float(60)
+            while not any(status.state == TunnelStatus.UP for status in heard) and time.monotonic() < until:
+                rclpy.spin_once(node, timeout_sec=0.1)
+            assert any(status.state == TunnelStatus.UP for status in heard), "nothing heard"
+        else:
+            client = node.create_client(GetInfo, topic)
+            assert client.wait_for_service(60), "no service"
+            future = client.call_async(GetInfo.Request())
+            rclpy.spin_until_future_complete(node, future, timeout_sec=60)
+            assert future.result() is not None and future.result().role, "no answer"
+        print(f"{wish}: done", flush=True)
+    except Exception as error:
+        print(f"{wish}: refused: {type(error).__name__}: {error}", flush=True)
+print("ends", flush=True)
+"""
+LISTENS_S = 8.0  # in which an outsider would hear a status that is latched, as the operator does at once
+
+
+def secured(keystore: Path, enclave: str) -> dict[str, str]:
+    return {
+        "ROS_SECURITY_KEYSTORE": str(keystore),
+        "ROS_SECURITY_ENABLE": "true",
+        "ROS_SECURITY_STRATEGY": "Enforce",
+        "ROS_SECURITY_ENCLAVE_OVERRIDE": enclave,
+    }
+
+
+@pytest.fixture(scope="module")
+def keystore(tmp_path_factory: pytest.TempPathFactory, own_domain: None) -> Path:
+    """Made as the page says; skips where the middleware does not look at it."""
+    pytest.importorskip("sros2", reason="sros2 is not installed")
+    from sros2.keystore import _enclave, _keystore, _permission
+
+    place = tmp_path_factory.mktemp("sros") / "keystore"
+    _keystore.create_keystore(place)
+    for enclave in (*GUESTS, "broken"):
+        _enclave.create_enclave(place, f"/{enclave}")
+        if enclave in GUESTS:
+            _permission.create_permission(place, f"/{enclave}", Path(config_file(FILE)))
+    (place / "enclaves" / "broken" / "permissions.p7s").write_text("nothing signed", encoding="utf-8")
+    probe = Running([sys.executable, "-c", PROBE, "/", "probe"], secured(place, "/broken"))
+    try:
+        if probe.wait() == 0:
+            pytest.skip(f"{os.environ.get('RMW_IMPLEMENTATION', 'this middleware')} has no DDS security")
+    finally:
+        probe.kill()
+    return place
+
+
+@pytest.fixture(scope="module")
+def ends(keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The proxies of both ends, each in its enclave."""
+    keys = tmp_path_factory.mktemp("keys") / "root"
+    pqc_mav_tunnel.init_keys(str(keys), ["d1"])
+    ground = gcs_parameters(keys)
+    air = drone_parameters(keys, ground["data_port"])
+    with ExitStack() as running:
+        for end, parameters in (("gcs", ground), ("drone", air)):
+            line = [find_executable("pqc_mav_proxy", "pqc_proxy"), *ros_arguments(parameters, end)]
+            running.callback(Running(line, secured(keystore, f"/{end}")).kill)
+        yield
+
+
+def answers(namespace: str, name: str, wishes: list[str], environment: dict[str, str]) -> dict[str, str]:
+    """What became of each wish."""
+    probe = Running([sys.executable, "-c", PROBE, namespace, name, *wishes], environment)
+    try:
+        probe.wait_for("ends")
+        return {wish: line.partition(": ")[2] for wish in wishes for line in probe.lines if line.startswith(wish)}
+    finally:
+        probe.kill()
+
+
+def test_the_operator_hears_both_ends_and_asks_them(ends: None, keystore: Path) -> None:
+    wishes = [
+        f"{kind}/{end}/pqc_proxy/{name}"
+        for end in ("drone", "gcs")
+        for kind, name in (("hear=", "status"), ("ask=", "get_info"))
+    ]
+    found = answers("/", "pqcmav_watch", wishes, secured(keystore, "/operator"))
+    assert found == dict.fromkeys(wishes, "done")
+
+
+def test_a_node_of_rclcpp_hears_of_parameters(keystore: Path) -> None:
+    found = answers("/drone", "pqc_thermal", ["events=/parameter_events"], secured(keystore, "/drone"))
+    assert found == {"events=/parameter_events": "done"}
+
+
+@pytest.mark.parametrize(
+    ("end", "wish"),
+    [
+        ("drone", "publish=/elsewhere"),
+        ("gcs", "publish=/drone/threat"),
+        ("operator", "publish=/drone/pqc_proxy/status"),
+    ],
+)
+def test_what_the_policy_does_not_name_is_refused(keystore: Path, end: str, wish: str) -> None:
+    where = ("/", "pqcmav_watch") if end == "operator" else (f"/{end}", "pqc_detect")
+    found = answers(*where, [wish], secured(keystore, f"/{end}"))
+    assert found[wish].startswith("refused")
+
+
+def test_an_outsider_hears_nothing(ends: None, keystore: Path) -> None:
+    """Not without security, and not under a key that this keystore has not signed."""
+    wish = "hear=/drone/pqc_proxy/status"
+    assert answers("/", "pqcmav_watch", [wish], secured(keystore, "/operator")) == {wish: "done"}
+    program = PROBE.replace("float(60)", f"float({LISTENS_S})")
+    probe = Running([sys.executable, "-c", program, "/", "outsider", wish])
+    try:
+        assert "nothing heard" in probe.wait_for(wish).string
+    finally:
+        probe.kill()
