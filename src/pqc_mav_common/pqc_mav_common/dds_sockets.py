@@ -33,6 +33,14 @@ def exposed(domain: int, process: Path = PROC / "self") -> list[str]:
     )
 
 
+# What keeps a middleware's sockets to itself, by a part of its name.
+CURES = {
+    "fastrtps": "See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md.",
+    "cyclonedds": "Cyclone DDS binds to every interface, whatever it is told: close them in the firewall.",
+    "zenoh": 'Zenoh listens where ZENOH_SESSION_CONFIG_URI says; its default is "tcp/localhost:0".',
+}
+
+
 class Split(NamedTuple):
     """One process's sockets: those on which DDS listens, those from which it only sends, the others."""
 
@@ -75,14 +83,27 @@ def split(sockets: Iterable[BoundSocket], domain: int) -> Split:
     return Split(listening, sending, [sock for sock in sockets if sock.inode not in theirs])
 
 
-def warn_if_exposed(node: Any) -> None:
-    """One line in the node's log when its middleware listens to other machines."""
+def accepting(process: Path = PROC / "self") -> list[str]:
+    """The addresses beyond loopback, as host:port, at which this process takes connections."""
+    mine = own_sockets(process)
+    found = (sock for sock in bound_sockets(process) if sock.inode in mine and sock.protocol == "TCP")
+    return sorted(str(sock).partition(" ")[2] for sock in found if not sock.local)
+
+
+def warn_if_exposed(node: Any, middleware: str | None = None) -> None:
+    """One line in the node's log when its middleware, by default the one in use, listens to other machines."""
     try:
-        addresses = exposed(node.context.get_domain_id())
+        if middleware is None:
+            from rclpy.utilities import get_rmw_implementation_identifier
+
+            middleware = str(get_rmw_implementation_identifier())
+        zenoh = "zenoh" in middleware  # it takes connections; of UDP in the ports of DDS it knows nothing
+        addresses = accepting() if zenoh else exposed(node.context.get_domain_id())
     except (OSError, ValueError):
         return  # no such files here: nothing can be said
     if addresses:
+        cure = next((text for name, text in CURES.items() if name in middleware), "Close them in the firewall.")
         node.get_logger().warning(
             f"ROS listens beyond this machine, at {', '.join(addresses)}: whoever reaches that can call this node's "
-            "services. See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md."
+            f"services. {cure}"
         )

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from pqc_mav_common import dds_sockets
-from pqc_mav_common.dds_sockets import exposed, split, warn_if_exposed
+from pqc_mav_common.dds_sockets import CURES, exposed, split, warn_if_exposed
 from pqc_mav_common.socket_table import BoundSocket, ephemeral_ports
 
 DOMAIN = 230  # beyond what tests use for ROS itself
@@ -175,3 +175,22 @@ def run_node(code: str, profile: bool, monkeypatch: pytest.MonkeyPatch) -> str:
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+@pytest.mark.parametrize("middleware", ["rmw_fastrtps_cpp", "rmw_cyclonedds_cpp", "rmw_connextdds"])
+def test_the_cure_is_that_of_the_middleware_in_use(bound: dict[str, str], middleware: str) -> None:
+    node = Node(DOMAIN)
+    warn_if_exposed(node, middleware)
+    (line,) = node.lines
+    cure = next((text for name, text in CURES.items() if name in middleware), "firewall")
+    assert cure in line and bound["0.0.0.0"] in line
+
+
+def test_zenoh_is_open_where_it_takes_connections_and_not_where_udp_is_bound(bound: dict[str, str]) -> None:
+    node = Node(DOMAIN)
+    with socket.create_server(("127.0.0.1", 0)):
+        warn_if_exposed(node, "rmw_zenoh_cpp")
+    assert bound and node.lines == []
+    with socket.create_server(("0.0.0.0", 0)) as taking:
+        warn_if_exposed(node, "rmw_zenoh_cpp")
+        assert f"0.0.0.0:{taking.getsockname()[1]}" in node.lines[0] and "ZENOH_SESSION_CONFIG_URI" in node.lines[0]
