@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 import configuration_doc
+import quality_doc
 import suites_doc
 
 from pqc_mav_bench.schema import document as metrics
@@ -37,6 +38,7 @@ def generated() -> dict[str, str]:
         **{f"{CONFIG}/{name}.yaml": config_template.render(name) for name in ("drone", "gcs", "demo", "policy")},
         f"{CONFIG}/sensing.yaml": sensing_template.render(),
         **{f"{CONFIG}/{name}": text for name, text in security_policy.files().items()},
+        **quality_doc.files(),
     }
 
 
