@@ -203,7 +203,7 @@ def guessed(room: Room, generator: random.Random) -> Row:
     for _ in range(GUESSES):
         robbed(room, row, replace(asked, secret=generator.randbytes(32)).text(), "--wait 2")
     suite = pqc_mav_tunnel.find_suite(channel.SUITE)
-    names = {"drone_id": channel.ID, "suite": suite.id, "kem": suite.kem_oqs_name, "sig": suite.sig_oqs_name}
+    names = {"drone_id": channel.ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
     heard, sent, end_s = 0, 0, time.monotonic() + FLOOD_S
     with room.own_socket() as thief:
         while time.monotonic() < end_s:

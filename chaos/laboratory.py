@@ -180,7 +180,7 @@ class _Run:
 
     def _attack(self, mode: str, rate: float, listen: bool) -> None:
         suite = pqc_mav_tunnel.find_suite(SUITES[0])
-        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_oqs_name, "sig": suite.sig_oqs_name}
+        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
         self._stranger.ask(
             "start", mode=mode, rate=rate, listen=listen, seed=self._seed, ears=self._ears.fileno(), names=names,
             gcs=air.GCS, data_port=DATA_PORT, sources=air.STRANGER_MORE,

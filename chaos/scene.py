@@ -219,7 +219,7 @@ class Scene:
 
     def _strange(self, attack: Attack, rate: str) -> set[int]:
         suite = pqc_mav_tunnel.find_suite(DEFAULT_SUITE)
-        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_oqs_name, "sig": suite.sig_oqs_name}
+        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
         self._count += 1
         self._stranger.ask(
             "start", mode=attack.mode, rate=rate, listen=attack.listen, seed=self._seed + self._count,

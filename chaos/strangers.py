@@ -103,7 +103,7 @@ def connect_among(row: Row, runs: int, seed: int) -> Connects:
         drone = Starter(drone_config(keys, air.GCS), network["drone"].descriptor)
         stack.callback(drone.close)
         suite = pqc_mav_tunnel.find_suite(DEFAULT_SUITE)
-        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_oqs_name, "sig": suite.sig_oqs_name}
+        names = {"drone_id": DRONE_ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
         stranger.ask(
             "start", mode=row.mode, rate=RATE, listen=True, seed=seed, ears=ears.fileno(), names=names, gcs=air.GCS,
             drone=air.DRONE, data_port=DATA_PORT, sources=[], mac=_plain(air.STRANGER), gcs_mac=_plain(air.GCS),

@@ -42,7 +42,7 @@ PLATFORM = (
 # needs more of liboqs than a first demo.
 QUICK = (
     *("aead", "ascon", "bundle", "config_yaml", "control_frame", "frame", "handshake_datagram", "kdf", "key_file"),
-    *("replay_window", "session", "shaper", "transport", "vectors_mavlink", "vectors_transport", "x25519"),
+    *("kem_sig", "replay_window", "session", "shaper", "transport", "vectors_mavlink", "vectors_transport", "x25519"),
 )
 
 

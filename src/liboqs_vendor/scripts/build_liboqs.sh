@@ -8,7 +8,8 @@
 #   build_liboqs.sh --key [--toolchain FILE] [--demo]   prints a hash that changes with anything that changes the result
 #
 # A CMake toolchain file makes it a library for another machine. --demo: algorithms_demo.txt only, compiled in haste.
-# LIBOQS_CRATE=/path/to/oqs-sys-....crate uses a file at hand instead of the network.
+# LIBOQS_CRATE=/path/to/oqs-sys-....crate uses a file at hand instead of the network, LIBOQS_SOURCE=/path/to/liboqs any
+# source tree, such as that of version 0.16.
 set -euo pipefail
 
 readonly CRATE=oqs-sys CRATE_VERSION=0.11.0 LIBOQS_VERSION=0.13.0
@@ -46,12 +47,18 @@ die() {
 # Set by --demo: optimised less, which takes half the time.
 list=algorithms.txt demo=()
 
-algorithms() { grep -v '^#' "$here/$list" | paste -sd ';'; }
+algorithms() { cat "$here/$list" ${LIBOQS_SOURCE:+"$here/algorithms_later.txt"} | grep -v '^#' | paste -sd ';'; }
+
+# The crate's checksum; of a tree that was given, a hash of what is in it.
+source_id() {
+  [ -n "${LIBOQS_SOURCE:-}" ] || { echo "$CRATE_SHA256"; return; }
+  (cd "$LIBOQS_SOURCE" && find . -name .git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum
+}
 
 # key TOOLCHAIN: a toolchain file says for which machine, in place of the one that builds.
 key() {
   {
-    printf '%s\n' "$CRATE_SHA256" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "$NO_PATHS" "${demo[@]}"
+    printf '%s\n' "$(source_id)" "${OPTIONS[@]}" "${HARDENING[@]}" "$LINKING" "$NO_PATHS" "${demo[@]}"
     if [ -n "$1" ]; then cat "$1"; else uname -m; fi
     algorithms
     cat "$here"/compat/*
@@ -133,11 +140,15 @@ build() {
     command -v "$tool" >/dev/null || die "$tool is missing: install a C compiler, cmake and ninja" \
       "(Debian, Ubuntu: apt-get install g++ cmake ninja-build libssl-dev)"
   done
-  crate="$(find_crate "$work")"
+  if [ -z "${LIBOQS_SOURCE:-}" ]; then crate="$(find_crate "$work")"; fi
   rm -rf "$work/source" "$work/build" "$prefix"
   mkdir -p "$work/source"
-  tar -xzf "$crate" -C "$work/source" --strip-components=1
   source="$work/source/liboqs"
+  if [ -n "${LIBOQS_SOURCE:-}" ]; then
+    cp -r "$LIBOQS_SOURCE" "$source"
+  else
+    tar -xzf "$crate" -C "$work/source" --strip-components=1
+  fi
   if ! grep -q OQS_SIG_supports_ctx_str "$source/src/sig/sig.h"; then
     extra+=("-DCMAKE_PROJECT_INCLUDE=$here/compat/inject.cmake")
   fi
@@ -170,6 +181,8 @@ main() {
     esac
   done
   [ -z "$toolchain" ] || [ -f "$toolchain" ] || die "there is no toolchain file $toolchain"
+  [ -z "${LIBOQS_SOURCE:-}" ] || [ -f "$LIBOQS_SOURCE/src/oqs.h" ] ||
+    die "LIBOQS_SOURCE=$LIBOQS_SOURCE is no source tree of liboqs: it has no src/oqs.h"
   if [ -n "$only_key" ]; then
     key "$toolchain"
     return

@@ -41,9 +41,7 @@ def suites(
     kem: Annotated[str | None, typer.Option(help="Part of a KEM's name or token, e.g. ml-kem, hqc, mceliece.")] = None,
     sig: Annotated[str | None, typer.Option(help="Part of a signature's name or token, e.g. falcon.")] = None,
     aead: Annotated[str | None, typer.Option(help="Part of an AEAD's name or token, e.g. aes, chacha, ascon.")] = None,
-    available: Annotated[
-        bool, typer.Option("--available", help="List only suites that this machine's liboqs can run.")
-    ] = False,
+    available: Annotated[bool, typer.Option("--available", help="List only suites that this machine can run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """List cipher suites: algorithms, sizes in bytes, and whether this machine can run them."""
@@ -69,6 +67,14 @@ def suites(
         print_json(chosen)
     else:
         _print_table(chosen)
+
+
+def computed(suite: dict[str, Any]) -> str:
+    """Which library computes the KEM and the signature here, or why none does."""
+    if not suite["available"]:
+        return f"[yellow]no[/yellow]: {suite['reason']}"
+    by = dict.fromkeys((suite["kem_by"], suite["sig_by"]))
+    return f"[green]by {' and '.join(name.split()[0] for name in by)}[/green]"
 
 
 def matches(suite: dict[str, Any], name: str, text: str) -> bool:
@@ -99,7 +105,9 @@ def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table
         "public key": lambda suite: f"{suite['public_key_bytes']:,} B",
         "ciphertext": lambda suite: f"{suite['ciphertext_bytes']:,} B",
         "signature size": lambda suite: f"{suite['signature_bytes']:,} B",
-        "here": lambda suite: "[green]yes[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}",
+        "here": lambda suite: (
+            f"[green]{computed(suite)}[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}"
+        ),
     }
     made = Table(box=None, pad_edge=False, header_style="bold")
     shown = {title: cell for title, cell in columns.items() if title not in left_out}

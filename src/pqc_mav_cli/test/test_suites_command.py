@@ -13,7 +13,7 @@ def listed(*arguments: str) -> list[dict]:
     return json.loads(ended.stdout)
 
 
-@pytest.mark.parametrize(("view", "count"), [("core", 72), ("extended", 132), ("2025", 30), ("all", 147)])
+@pytest.mark.parametrize(("view", "count"), [("core", 72), ("extended", 132), ("2025", 30), ("all", 234)])
 def test_views(view: str, count: int) -> None:
     assert len(listed("--view", view)) == count
 

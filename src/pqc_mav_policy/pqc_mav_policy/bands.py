@@ -15,7 +15,7 @@ from pqc_mav_policy.telemetry.inputs import Phase
 _ALL = frozenset({"ML-KEM", "HQC", "Classic-McEliece", "FrodoKEM"})
 _LATTICE = frozenset({"ML-KEM", "FrodoKEM"})
 _LIGHT_SIGNATURES = frozenset({"ML-DSA", "Falcon"})
-_EVERY_SIGNATURE = _LIGHT_SIGNATURES | {"SPHINCS+"}
+_EVERY_SIGNATURE = _LIGHT_SIGNATURES | {"SPHINCS+", "SLH-DSA"}
 _TOO_LONG_IN_FLIGHT = frozenset({"classicmceliece8192128"})
 
 

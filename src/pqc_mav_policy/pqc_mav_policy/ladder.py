@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from pqc_mav_policy.suite_order import FAMILY_ORDER, OrderName, SuiteOrder, octave
 from pqc_mav_policy.suites import Catalogue, Suite
 
-HEAVY_SIGNATURES = frozenset({"SPHINCS+"})
+HEAVY_SIGNATURES = frozenset({"SPHINCS+", "SLH-DSA"})
 TARGET_MAX = "max"
 # Where the present signature cannot be kept, the standardised one comes before the smaller one.
-_SIGNATURE_PREFERENCE = ("ML-DSA", "Falcon", "SPHINCS+")
+_SIGNATURE_PREFERENCE = ("ML-DSA", "Falcon", "SLH-DSA", "SPHINCS+")
 
 
 class Ladder:

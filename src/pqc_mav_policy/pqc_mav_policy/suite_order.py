@@ -24,7 +24,7 @@ AEAD_POINTS: Mapping[str, int] = {"aesgcm": 0, "chacha20poly1305": 1, "ascon128a
 # With what the tier lacks; only order suites within one octave and level.
 AEAD_ORDER: Mapping[str, int] = {**AEAD_POINTS, "asconaead128": 3}
 FAMILY_ORDER: Mapping[str, int] = {"ML-KEM": 0, "FrodoKEM": 1, "HQC": 2, "Classic-McEliece": 3}
-SIG_ORDER: Mapping[str, int] = {"Falcon": 0, "ML-DSA": 1, "SPHINCS+": 2}
+SIG_ORDER: Mapping[str, int] = {"Falcon": 0, "ML-DSA": 1, "SLH-DSA": 2, "SPHINCS+": 3}
 # Everything up to this is one octave: to a link, handshakes of a few ms are all the same.
 LIGHT_MS = 4.0
 
@@ -32,8 +32,8 @@ CostKey = tuple[int, int, int, int, int, int, str]
 
 
 def published_tier(suite: Suite) -> int | None:
-    """The tier of [pqcmav-paper], 0 (lightest) to 27; None for a part outside it (FrodoKEM, Ascon-AEAD128)."""
-    if suite.kem_family not in KEM_POINTS or suite.aead_token not in AEAD_POINTS:
+    """The tier of [pqcmav-paper], 0 (lightest) to 27; None for a part outside it (FrodoKEM, a later edition)."""
+    if suite.kem_family not in KEM_POINTS or not suite.published:
         return None
     return LEVEL_POINTS[suite.level] + KEM_POINTS[suite.kem_family] + AEAD_POINTS[suite.aead_token]
 

@@ -24,6 +24,7 @@ class Suite:
     ciphertext_bytes: int
     signature_bytes: int
     core: bool = True
+    published: bool = True  # one of the 132 of 2025
     standard: bool = True  # a published standard specifies all three algorithms
 
     @property

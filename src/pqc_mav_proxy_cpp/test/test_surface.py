@@ -133,7 +133,7 @@ def test_topics_services_and_actions(proxy: Proxy, watcher: Watcher) -> None:
 
 
 def test_suites(proxy: Proxy, watcher: Watcher) -> None:
-    for view, count in (("", 72), ("extended", 132), ("2025", 30), ("all", 147)):
+    for view, count in (("", 72), ("extended", 132), ("2025", 30), ("all", 234)):
         answer = watcher.call(ListSuites, f"{proxy.name}/list_suites", ListSuites.Request(view=view))
         known = pqc_mav_tunnel.suites(view=view or "core")
         assert answer.ok and len(answer.suites) == len(known) == count

@@ -9,6 +9,9 @@ foreach(room crypto keys session shape route line handshake net control picture 
   list(APPEND pqcmav_sources ${found})
 endforeach()
 list(REMOVE_ITEM pqcmav_sources src/config_yaml.cpp)
+if(NOT PQCMAV_LIBOQS)
+  list(REMOVE_ITEM pqcmav_sources src/crypto/liboqs_provider.cpp)
+endif()
 add_library(pqcmav_engine STATIC ${pqcmav_sources})
 set_target_properties(pqcmav_engine PROPERTIES EXPORT_NAME engine)
 configure_file(cmake/version.hpp.in "${CMAKE_CURRENT_BINARY_DIR}/include/pqc_mav_tunnel/version.hpp" @ONLY)
@@ -24,7 +27,12 @@ target_precompile_headers(pqcmav_engine PRIVATE
   <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem> <functional> <map> <memory>
   <mutex> <optional> <set> <span> <string> <thread> <unordered_map> <variant> <vector>)
 target_compile_features(pqcmav_engine PUBLIC cxx_std_20)
-target_link_libraries(pqcmav_engine PUBLIC OQS::oqs OpenSSL::Crypto Threads::Threads)
+target_link_libraries(pqcmav_engine PUBLIC OpenSSL::Crypto Threads::Threads)
+if(PQCMAV_LIBOQS)
+  target_link_libraries(pqcmav_engine PUBLIC OQS::oqs)
+else()
+  target_compile_definitions(pqcmav_engine PRIVATE PQCMAV_WITHOUT_LIBOQS)
+endif()
 # Headers alone, which users of the library do not need.
 target_link_libraries(pqcmav_engine PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 

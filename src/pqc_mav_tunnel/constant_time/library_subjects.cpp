@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms of the suites, by liboqs and OpenSSL, as the engine calls them.
+#include <oqs/oqs.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,7 +12,7 @@
 #include "constant_time/subject.hpp"
 #include "crypto/aead.hpp"
 #include "crypto/kdf.hpp"
-#include "crypto/oqs_lookup.hpp"
+#include "crypto/provider.hpp"
 #include "crypto/x25519.hpp"
 
 namespace pqcmav::constant_time {
@@ -52,7 +54,7 @@ std::vector<std::pair<std::size_t, std::size_t>> public_parts(std::string_view t
   }
   if (token.starts_with("mldsa")) return {{0, 32}, {64, 64}};  // FIPS 204: rho || K || tr || s1 || s2 || t0
   if (token.starts_with("falcon")) return {{0, 1}};            // a header
-  if (token.starts_with("sphincs"))
+  if (token.starts_with("sphincs") || token.starts_with("slhdsa"))
     return {{secret_key / 2, secret_key / 2}};  // SK.seed || SK.prf || PK.seed || PK.root
   return {};
 }
@@ -66,10 +68,15 @@ struct Material {
   Bytes public_key, secret_key, ciphertext;
 };
 
+struct Free {
+  void operator()(OQS_KEM* kem) const noexcept { OQS_KEM_free(kem); }
+  void operator()(OQS_SIG* sig) const noexcept { OQS_SIG_free(sig); }
+};
+
 /// Everything of one algorithm; secret keys go to the same place for every class.
 struct State {
-  OqsKemHandle kem;
-  OqsSigHandle sig;
+  std::unique_ptr<OQS_KEM, Free> kem;
+  std::unique_ptr<OQS_SIG, Free> sig;
   std::vector<Material> pool;  // the first is the fixed one
   Material now;
   Bytes shared;
@@ -138,10 +145,10 @@ auto then_stream(const std::function<void(std::optional<Class>)>& draw) {
 }
 
 void add_kem(std::vector<Subject>& out, const KemInfo& info) {
-  const auto found = look_up(info);
+  const auto found = liboqs_provider().look_up(info);
   if (found.name.empty()) return;
   auto state = std::make_shared<State>();
-  state->kem.reset(OQS_KEM_new(std::string(found.name).c_str()));
+  state->kem.reset(OQS_KEM_new(found.name.c_str()));
   state->shared.resize(state->kem->length_shared_secret);
   state->open = public_parts(info.token, info.secret_key, info.public_key);
   const std::string name(info.display);
@@ -175,10 +182,10 @@ void add_kem(std::vector<Subject>& out, const KemInfo& info) {
 }
 
 void add_signature(std::vector<Subject>& out, const SigInfo& info) {
-  const auto found = look_up(info);
+  const auto found = liboqs_provider().look_up(info);
   if (found.name.empty()) return;
   auto state = std::make_shared<State>();
-  state->sig.reset(OQS_SIG_new(std::string(found.name).c_str()));
+  state->sig.reset(OQS_SIG_new(found.name.c_str()));
   state->shared.resize(state->sig->length_signature);
   state->open = public_parts(info.token, info.secret_key, info.public_key);
   const std::string name(info.display);
@@ -216,7 +223,7 @@ void add_signature(std::vector<Subject>& out, const SigInfo& info) {
 }  // namespace
 
 std::vector<Subject> liboqs_subjects() {
-  init_oqs();
+  OQS_init();
   OQS_randombytes_custom_algorithm(draw_stream);
   std::vector<Subject> out;
   for (const auto& info : kems()) add_kem(out, info);

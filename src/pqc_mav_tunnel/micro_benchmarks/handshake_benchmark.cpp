@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "crypto/kdf.hpp"
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "crypto/x25519.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/key_folders.hpp"

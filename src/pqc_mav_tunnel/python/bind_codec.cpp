@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data-plane codec, control frames and bare primitives, for tests, the specification peer and the primitive benchmark.
 #include "convert.hpp"
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "route/mavlink_target.hpp"
 #include "session/bundle.hpp"
 #include "session/compact_header.hpp"
@@ -22,6 +22,13 @@ AeadId aead_of(const std::string& token) {
     if (aead.token == token) return aead.id;
   throw TunnelError(Errc::config_invalid,
                     "Unknown AEAD '" + token + "'; known are aesgcm, chacha20poly1305, ascon128a and asconaead128.");
+}
+
+/// "": what the tunnels of this process have.
+ProviderChoice library(const std::string& name) {
+  if (name.empty()) return provider_choice();
+  if (const auto choice = provider_choice_of(name)) return *choice;
+  throw TunnelError(Errc::config_invalid, "The provider is '" + name + "'; it must be auto, openssl or liboqs.");
 }
 
 std::span<const std::uint8_t, 32> key_for(const SessionKeys& keys, const std::string& direction) {
@@ -259,23 +266,47 @@ void bind_primitives(py::module_& module) {
           return std::nullopt;
         return to_bytes(out);
       });
-  module.def("kem_keypair", [](const std::string& token) { return pair_tuple(Kem(kem_of(token)).keypair()); });
-  module.def("kem_encapsulate", [](const std::string& token, const py::bytes& public_key) {
-    SecretBytes shared;
-    const auto ciphertext = Kem(kem_of(token)).encapsulate(view(public_key), shared);
-    return py::make_tuple(to_bytes(ciphertext), to_bytes(shared.view()));
-  });
-  module.def("kem_decapsulate", [](const std::string& token, const py::bytes& secret_key, const py::bytes& ciphertext) {
-    return to_bytes(Kem(kem_of(token)).decapsulate(SecretBytes(view(secret_key)), view(ciphertext)).view());
-  });
-  module.def("sig_keypair", [](const std::string& token) { return pair_tuple(Sig(sig_of(token)).keypair()); });
-  module.def("sig_sign", [](const std::string& token, const py::bytes& secret_key, const py::bytes& message) {
-    return to_bytes(Sig(sig_of(token)).sign(SecretBytes(view(secret_key)), view(message)));
-  });
-  module.def("sig_verify", [](const std::string& token, const py::bytes& public_key, const py::bytes& message,
-                              const py::bytes& signature) {
-    return Sig(sig_of(token)).verify(view(public_key), view(message), view(signature));
-  });
+  const auto provider = py::arg("provider") = "";
+  module.def(
+      "kem_keypair",
+      [](const std::string& token, const std::string& by) {
+        return pair_tuple(Kem(kem_of(token), library(by)).keypair());
+      },
+      py::arg("token"), provider);
+  module.def(
+      "kem_encapsulate",
+      [](const std::string& token, const py::bytes& public_key, const std::string& by) {
+        SecretBytes shared;
+        const auto ciphertext = Kem(kem_of(token), library(by)).encapsulate(view(public_key), shared);
+        return py::make_tuple(to_bytes(ciphertext), to_bytes(shared.view()));
+      },
+      py::arg("token"), py::arg("public_key"), provider);
+  module.def(
+      "kem_decapsulate",
+      [](const std::string& token, const py::bytes& secret_key, const py::bytes& ciphertext, const std::string& by) {
+        const Kem kem(kem_of(token), library(by));
+        return to_bytes(kem.decapsulate(SecretBytes(view(secret_key)), view(ciphertext)).view());
+      },
+      py::arg("token"), py::arg("secret_key"), py::arg("ciphertext"), provider);
+  module.def(
+      "sig_keypair",
+      [](const std::string& token, const std::string& by) {
+        return pair_tuple(Sig(sig_of(token), library(by)).keypair());
+      },
+      py::arg("token"), provider);
+  module.def(
+      "sig_sign",
+      [](const std::string& token, const py::bytes& secret_key, const py::bytes& message, const std::string& by) {
+        return to_bytes(Sig(sig_of(token), library(by)).sign(SecretBytes(view(secret_key)), view(message)));
+      },
+      py::arg("token"), py::arg("secret_key"), py::arg("message"), provider);
+  module.def(
+      "sig_verify",
+      [](const std::string& token, const py::bytes& public_key, const py::bytes& message, const py::bytes& signature,
+         const std::string& by) {
+        return Sig(sig_of(token), library(by)).verify(view(public_key), view(message), view(signature));
+      },
+      py::arg("token"), py::arg("public_key"), py::arg("message"), py::arg("signature"), provider);
   for (const auto* name : {"aead_seal", "aead_open", "kem_decapsulate", "sig_sign"})
     refuse_other_function(module, name);
 }

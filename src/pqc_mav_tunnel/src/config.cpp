@@ -83,11 +83,11 @@ std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t m
   return out;
 }
 
-std::vector<const Suite*> suite_list(const Strings& names, const std::string& key) {
+std::vector<const Suite*> suite_list(const Strings& names, const std::string& key, ProviderChoice provider) {
   std::vector<const Suite*> out;
   for (const auto& name : names) {
     try {
-      out.push_back(&require_suite(name));
+      out.push_back(&require_suite(name, provider));
     } catch (const TunnelError& error) {
       throw TunnelError(error.code(), "'" + key + "': " + error.what());
     }
@@ -311,7 +311,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   if (const auto problem = problem_of_station(out, out.station); !problem.empty())
     throw TunnelError(Errc::config_invalid, problem);
   const auto name = in.get<std::string>("suite");
-  out.suite = suite_list({name}, "suite").front();
+  out.suite = suite_list({name}, "suite", out.provider).front();
   out.hybrid = in.get<bool>("hybrid");
   const bool sign = in.get<bool>("sign");
   if (in.given("sign")) out.sign = sign;
@@ -339,7 +339,7 @@ void read_drone(Reader& in, EngineConfig& out) {
 }
 
 void read_gcs(Reader& in, EngineConfig& out) {
-  out.allowed_suites = suite_list(in.get<Strings>("allowed_suites"), "allowed_suites");
+  out.allowed_suites = suite_list(in.get<Strings>("allowed_suites"), "allowed_suites", out.provider);
   out.allow_pure = in.get<bool>("allow_pure");
   out.max_handshakes = static_cast<std::size_t>(in.get<std::int64_t>("max_handshakes"));
   out.data_threads = static_cast<std::size_t>(in.get<std::int64_t>("data_threads"));
@@ -369,7 +369,8 @@ void read_gcs(Reader& in, EngineConfig& out) {
         {}};
     const bool required = in.get_drone<bool>(id, "require_signature");
     if (in.given("drone." + id + ".require_signature")) entry.require_signature = required;
-    entry.allowed_suites = suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites");
+    entry.allowed_suites =
+        suite_list(in.get_drone<Strings>(id, "allowed_suites"), "drone." + id + ".allowed_suites", out.provider);
     check_plain("drone." + id + ".", entry.plain_bind, entry.plain_peer, {}, out.plain_allow_remote);
     entry.plain_endpoints = check_plain_endpoints(
         drone_entry_schema(), "drone." + id + ".", in.get_drone<std::string>(id, "plain"),
@@ -436,6 +437,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
   out.key_limit_s = in.get<double>("key_limit_s");
   out.stop_on_old_keys = in.get<std::string>("key_limit_action") == "stop";
   out.log_level = in.get<std::string>("log_level");
+  out.provider = provider_choice_of(in.get<std::string>("provider")).value();  // one of the schema's choices
   read_control_socket(in, out);
   out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)

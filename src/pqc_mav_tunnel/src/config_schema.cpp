@@ -285,6 +285,17 @@ const std::vector<ConfigKey>& table() {
        {"0600", "0660"}},
       {"control_socket_group", std::string{}, kNone, kNone, "",
        "Group of the socket; empty = that of the process. The engine's user must be a member.", true, true},
+      {"provider",
+       std::string{"auto"},
+       kNone,
+       kNone,
+       "",
+       "Library that computes KEMs and signatures: 'auto' = OpenSSL if it has the algorithm (3.5 and newer have the "
+       "standards), else liboqs. 'openssl' or 'liboqs' = that one alone, and no suite that it lacks. The other end may "
+       "have another one. All tunnels of a process have the same.",
+       true,
+       true,
+       {"auto", "openssl", "liboqs"}},
       {"log_level",
        std::string{"info"},
        kNone,

@@ -13,6 +13,7 @@
 #include "console/console.hpp"
 #include "control/drone_control.hpp"
 #include "control/gcs_control.hpp"
+#include "crypto/provider.hpp"
 #include "dangers.hpp"
 #include "net/data_plane.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
@@ -49,6 +50,7 @@ class Engine::Impl {
   }
 
   const EngineConfig config;  // as at the start, without the drones
+  const ProviderLease provider{config.provider};
   mutable std::mutex config_mutex, change_mutex, reload_mutex;
   EngineConfig shown;             // as now, whole; under config_mutex once the engine runs
   FlatConfig file = shown.given;  // without what was added and removed since; under config_mutex

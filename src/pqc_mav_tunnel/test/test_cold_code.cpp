@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 
 namespace pqcmav {
 namespace {

@@ -14,14 +14,15 @@ class EveryKem : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryKem, AllItsSuitesAgreeOnKeys) {
   const auto* kem = find_kem(GetParam());
+  if (resolve(*kem).empty()) GTEST_SKIP() << find_provider(*kem, provider_choice()).reason;
   int suites = 0;
   for (const auto& suite : all_suites()) {
     if (suite.kem != kem || !availability(suite).available) continue;
     ++suites;
     for (const bool hybrid : {true, false}) {
-      // A SPHINCS+ signature takes a tenth of a second. The handshake does not use the AEAD, so there one of three does
+      // A SPHINCS+ or SLH-DSA signature takes a tenth of a second. The handshake does not use the AEAD, so there one of three does
       // both modes and signs twice.
-      const bool slow = suite.sig->family_id == 3;
+      const bool slow = suite.sig->family_id >= 3;
       if (slow && hybrid != (suite.aead->id == AeadId::chacha20poly1305) && suite.aead->id != AeadId::aes256gcm)
         continue;
       const bool signs = hybrid && (!slow || suite.aead->id == AeadId::aes256gcm);
@@ -40,6 +41,7 @@ std::vector<std::string> kem_tokens() {
 INSTANTIATE_TEST_SUITE_P(Kem, EveryKem, ::testing::ValuesIn(kem_tokens()), [](const auto& info) { return info.param; });
 
 TEST(Handshake, All72CoreSuitesAreAvailable) {
+  if (liboqs_version() != "0.13.0") GTEST_SKIP() << "this is liboqs " << liboqs_version();
   int core = 0;
   for (const auto& suite : all_suites()) core += suite.core && availability(suite).available ? 1 : 0;
   EXPECT_EQ(core, 72);

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "crypto/kdf.hpp"
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "hex.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/restart_key_file.hpp"

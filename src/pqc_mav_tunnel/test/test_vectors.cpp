@@ -3,7 +3,7 @@
 // datagram must come out here the same.
 #include <gtest/gtest.h>
 
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
@@ -47,6 +47,8 @@ class HandshakeVector : public ::testing::TestWithParam<std::string> {
   const VectorSection& messages_ = section(file_, "messages");
   const VectorSection& values_ = section(file_, "values");
   const Suite& suite_ = *find_suite(section(file_, "vector").text("suite"));
+  /// By a library of this process; the rest of a file needs none.
+  const bool computed_ = availability(suite_).available;
   const bool hybrid_ = inputs_.number("hybrid") == 1, signs_ = inputs_.number("drone_signs") == 1;
   const Psk psk_{std::span<const std::uint8_t, 32>(inputs_.array<32>("psk"))};
   const Bytes m0_ = messages_.bytes("m0"), m1_ = messages_.bytes("m1"), m3_ = messages_.bytes("m3"),
@@ -86,7 +88,7 @@ TEST_P(ServerHelloVector, TheServerHelloAndItsSignature) {
   const auto signed_bytes = signed_part(m2, suite_, hybrid_);
   const auto to_sign = server_hello_to_sign(sha256({m0_, m1_, signed_bytes}));
   EXPECT_EQ(hex(ByteView(to_sign).last(kHashSize)), values_.text("signed_hash"));
-  EXPECT_TRUE(Sig(*suite_.sig).verify(inputs_.bytes("gcs_public"), to_sign, hello->signature));
+  if (computed_) EXPECT_TRUE(Sig(*suite_.sig).verify(inputs_.bytes("gcs_public"), to_sign, hello->signature));
   expect_hash(values_, "h2", sha256({m0_, m1_, m2}));
   if (hybrid_) {
     EXPECT_EQ(hex(X25519(inputs_.array<32>("x25519_gcs_scalar")).public_key()), hex(hello->x25519_public));
@@ -104,14 +106,14 @@ TEST_P(HandshakeVector, TheClientFinishTheKeysAndTheServerFinish) {
   EXPECT_EQ(encode_client_finish(*finish), m3_);
   const auto h3 = transcript_h3(values_.array<32>("h2"), finish->ciphertext, finish->x25519_public);
   expect_hash(values_, "h3", h3);
-  if (signs_) {
+  if (signs_ && computed_) {
     EXPECT_TRUE(Sig(*suite_.sig).verify(inputs_.bytes("drone_public"), client_finish_to_sign(h3), finish->signature));
   }
   const auto t3 = transcript_t3(h3, finish->signature);
   expect_hash(values_, "t3", t3);
 
   const SecretBytes ss_kem{ByteView(values_.bytes("ss_kem"))};
-  if (inputs_.has("kem_secret_key")) {  // else it is too large to keep
+  if (inputs_.has("kem_secret_key") && computed_) {  // else it is too large to keep
     const SecretBytes secret_key{ByteView(inputs_.bytes("kem_secret_key"))};
     EXPECT_EQ(hex(Kem(*suite_.kem).decapsulate(secret_key, finish->ciphertext).view()), hex(ss_kem.view()));
   }

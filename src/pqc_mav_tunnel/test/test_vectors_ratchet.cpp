@@ -2,7 +2,7 @@
 // The ratchets of the fixed vectors: every value from the recorded secrets and messages, by the engine's own functions.
 #include <gtest/gtest.h>
 
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "crypto/x25519.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/ratchet.hpp"

@@ -46,7 +46,7 @@ constexpr const char* kUsage =
     "  --check      read configuration and keys and say whether they are good; open no socket\n"
     "  --healthy    is the daemon alive that writes the file named by PQCMAV_HEALTH_FILE? prints its links\n"
     "  --call NAME  answer what the command pqcmav asks the engine: JSON on standard input, JSON on standard output\n"
-    "  --preflight  list the algorithms this liboqs has, and what is missing\n"
+    "  --preflight  list the algorithms, which library computes each, and what is missing\n"
     "  --version    print the versions of the engine and of liboqs\n"
     "Exit codes: 0 ended cleanly, 1 the tunnel could not run, 2 wrong usage or configuration.\n";
 
@@ -80,11 +80,12 @@ Fd signals() {
 
 int list_algorithms() {
   bool all = true;
-  std::printf("liboqs %s\n", liboqs_version().c_str());
+  std::printf("%s\n", providers_text().c_str());
   for (const auto& check : preflight()) {
     std::printf("%-4s %-26s %s\n", check.kind.c_str(), check.display.c_str(),
-                check.available ? ("available as " + check.oqs_name).c_str() : check.reason.c_str());
-    all = all && check.available;
+                check.available ? ("by " + check.by).c_str() : check.reason.c_str());
+    // Of an algorithm with two editions no library has both.
+    all = all && (check.available || check.edition != Edition::lasting);
   }
   return all ? 0 : 1;
 }
@@ -254,7 +255,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (argument == "--version") {
-      std::cout << "pqcmav-tunneld " << engine_version() << ", liboqs " << liboqs_version() << '\n';
+      std::cout << "pqcmav-tunneld " << engine_version() << ", " << providers_text() << '\n';
       return 0;
     }
     if (argument == "--preflight") return list_algorithms();

@@ -18,7 +18,7 @@ from . import proofs
 from .encoding import Limits, check_frame, frame_type
 from .errors import AuthenticationError, LibraryError, MalformedError, RejectedError, WireError
 from .messages import MessageType, RejectCode
-from .oqs_library import kem_decapsulate, kem_encapsulate, kem_keypair, library_name, sig_sign, sig_verify
+from .oqs_library import kem_decapsulate, kem_encapsulate, kem_keypair, offers, sig_sign, sig_verify
 from .primitives import X25519_BYTES, same, x25519_public, x25519_shared
 from .suites import Suite, suite_by_id
 
@@ -128,8 +128,7 @@ class Initiator(Party):
         self._gcs_public = gcs_public
         self._sign_secret = sign_secret
         self.retry_ms = 0
-        kem_name, sig_name = library_name(suite.kem), library_name(suite.sig)
-        if kem_name is None or sig_name is None:
+        if not offers(suite):
             raise LibraryError(f"this liboqs lacks an algorithm of {suite.id}")
         self.transcript.ck_prev = previous.ck if previous else b""
         hello = msg.ClientHello(
@@ -137,8 +136,8 @@ class Initiator(Party):
             gcs_id=gcs_id.encode("ascii"),
             client_nonce=random_bytes(msg.NONCE_BYTES),
             suite_id=suite.id.encode("ascii"),
-            kem_name=kem_name.encode("ascii"),
-            sig_name=sig_name.encode("ascii"),
+            kem_name=suite.kem.name.encode("ascii"),
+            sig_name=suite.sig.name.encode("ascii"),
             flags=msg.FLAG_HYBRID * hybrid
             | msg.FLAG_DRONE_SIGNS * (sign_secret is not None)
             | msg.FLAG_STANDBY * standby,
@@ -335,9 +334,9 @@ class Responder(Party):
         unverifiable = hello.drone_signs and (self.drone_id, suite.sig.token) not in policy.drone_publics
         if disallowed or unsigned or unverifiable or (not hello.hybrid and not policy.allow_pure):
             raise _rejection(RejectCode.SUITE_NOT_ALLOWED)
-        names = (library_name(suite.kem), library_name(suite.sig))
+        names = (suite.kem.name, suite.sig.name)
         offered = (hello.kem_name.decode("latin-1"), hello.sig_name.decode("latin-1"))
-        if names != offered or suite.sig.token not in policy.sign_secrets:
+        if not offers(suite) or names != offered or suite.sig.token not in policy.sign_secrets:
             raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE)
         expected_epoch = 0
         if self._inside is not None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import AuthenticationError, LibraryError, MalformedError
-from .suites import Kem, Sig
+from .suites import Kem, Sig, Suite
 
 VARIABLE = "OQS_INSTALL_PATH"
 REQUIRED_SYMBOLS = ("OQS_KEM_new", "OQS_SIG_new", "OQS_SIG_supports_ctx_str")
@@ -82,13 +82,18 @@ def library_name(algorithm: Kem | Sig) -> str | None:
     """The exact name under which this liboqs offers the algorithm, None when it does not."""
     oqs = oqs_module()
     enabled = oqs.get_enabled_kem_mechanisms() if isinstance(algorithm, Kem) else oqs.get_enabled_sig_mechanisms()
-    return next((name for name in algorithm.library_names if name in enabled), None)
+    return next((name for name in algorithm.library_names or (algorithm.name,) if name in enabled), None)
+
+
+def offers(suite: Suite) -> bool:
+    """Whether this liboqs has both algorithms of the suite."""
+    return library_name(suite.kem) is not None and library_name(suite.sig) is not None
 
 
 def _require_name(algorithm: Kem | Sig) -> str:
     name = library_name(algorithm)
     if name is None:
-        raise LibraryError(f"liboqs {library_version()} does not offer {' or '.join(algorithm.library_names)}")
+        raise LibraryError(f"liboqs {library_version()} does not offer {algorithm.name}")
     return name
 
 

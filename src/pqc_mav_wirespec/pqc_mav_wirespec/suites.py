@@ -25,7 +25,7 @@ class Edition(Enum):
 class Kem:
     """A key encapsulation mechanism.
 
-    `library_names` are the names under which versions of liboqs know it, the preferred one first.
+    `name` is what the wire calls it. Versions of liboqs know it by one of `library_names`; empty = by its name.
     """
 
     token: str
@@ -34,8 +34,9 @@ class Kem:
     family_id: int
     param_id: int
     core: bool
-    library_names: tuple[str, ...]
+    name: str
     edition: Edition = Edition.LASTING
+    library_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,9 @@ class Sig:
     family_id: int
     param_id: int
     core: bool
-    library_names: tuple[str, ...]
+    name: str
     edition: Edition = Edition.LASTING
+    library_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,33 +65,74 @@ class Aead:
     edition: Edition = Edition.LASTING
 
 
+def _frodo(name: str) -> tuple[str, ...]:
+    """Since liboqs 0.14 the name without the e is that of another one, with a salt."""
+    return ("e" + name, name)
+
+
 KEMS = (
-    Kem("mlkem512", "ML-512", 1, 1, 1, True, ("ML-KEM-512",)),
-    Kem("mlkem768", "ML-768", 3, 1, 2, True, ("ML-KEM-768",)),
-    Kem("mlkem1024", "ML-1024", 5, 1, 3, True, ("ML-KEM-1024",)),
-    Kem("hqc128", "HQC-128", 1, 2, 1, True, ("HQC-128",), Edition.SUPERSEDED),
-    Kem("hqc192", "HQC-192", 3, 2, 2, True, ("HQC-192",), Edition.SUPERSEDED),
-    Kem("hqc256", "HQC-256", 5, 2, 3, True, ("HQC-256",), Edition.SUPERSEDED),
-    Kem("classicmceliece348864", "MC-348", 1, 3, 1, True, ("Classic-McEliece-348864",)),
-    Kem("classicmceliece460896", "MC-460", 3, 3, 2, True, ("Classic-McEliece-460896",)),
-    Kem("classicmceliece8192128", "MC-8192", 5, 3, 3, True, ("Classic-McEliece-8192128",)),
-    Kem("frodokem640aes", "FR-640A", 1, 4, 1, False, ("FrodoKEM-640-AES",)),
-    Kem("frodokem976aes", "FR-976A", 3, 4, 2, False, ("FrodoKEM-976-AES",)),
-    Kem("frodokem1344aes", "FR-1344A", 5, 4, 3, False, ("FrodoKEM-1344-AES",)),
+    Kem("mlkem512", "ML-512", 1, 1, 1, True, "ML-KEM-512"),
+    Kem("mlkem768", "ML-768", 3, 1, 2, True, "ML-KEM-768"),
+    Kem("mlkem1024", "ML-1024", 5, 1, 3, True, "ML-KEM-1024"),
+    Kem("hqc128", "HQC-128", 1, 2, 1, True, "HQC-128", Edition.SUPERSEDED),
+    Kem("hqc192", "HQC-192", 3, 2, 2, True, "HQC-192", Edition.SUPERSEDED),
+    Kem("hqc256", "HQC-256", 5, 2, 3, True, "HQC-256", Edition.SUPERSEDED),
+    Kem("classicmceliece348864", "MC-348", 1, 3, 1, True, "Classic-McEliece-348864"),
+    Kem("classicmceliece460896", "MC-460", 3, 3, 2, True, "Classic-McEliece-460896"),
+    Kem("classicmceliece8192128", "MC-8192", 5, 3, 3, True, "Classic-McEliece-8192128"),
+    Kem(
+        "frodokem640aes",
+        "FR-640A",
+        1,
+        4,
+        1,
+        False,
+        "FrodoKEM-640-AES",
+        library_names=("eFrodoKEM-640-AES", "FrodoKEM-640-AES"),
+    ),
+    Kem(
+        "frodokem976aes",
+        "FR-976A",
+        3,
+        4,
+        2,
+        False,
+        "FrodoKEM-976-AES",
+        library_names=("eFrodoKEM-976-AES", "FrodoKEM-976-AES"),
+    ),
+    Kem(
+        "frodokem1344aes",
+        "FR-1344A",
+        5,
+        4,
+        3,
+        False,
+        "FrodoKEM-1344-AES",
+        library_names=("eFrodoKEM-1344-AES", "FrodoKEM-1344-AES"),
+    ),
+    Kem("hqc1", "HQC-1", 1, 5, 1, False, "HQC-1", Edition.LATER),
+    Kem("hqc3", "HQC-3", 3, 5, 2, False, "HQC-3", Edition.LATER),
+    Kem("hqc5", "HQC-5", 5, 5, 3, False, "HQC-5", Edition.LATER),
 )
 
 SIGS = (
-    Sig("mldsa44", "MD-44", 1, 1, 1, True, ("ML-DSA-44",)),
-    Sig("mldsa65", "MD-65", 3, 1, 2, True, ("ML-DSA-65",)),
-    Sig("mldsa87", "MD-87", 5, 1, 3, True, ("ML-DSA-87",)),
-    Sig("falcon512", "FA-512", 1, 2, 1, True, ("Falcon-512",)),
-    Sig("falcon1024", "FA-1024", 5, 2, 2, True, ("Falcon-1024",)),
-    Sig("sphincs128s", "SP-128s", 1, 3, 1, True, ("SPHINCS+-SHA2-128s-simple",), Edition.SUPERSEDED),
-    Sig("sphincs192s", "SP-192s", 3, 3, 2, True, ("SPHINCS+-SHA2-192s-simple",), Edition.SUPERSEDED),
-    Sig("sphincs256s", "SP-256s", 5, 3, 3, True, ("SPHINCS+-SHA2-256s-simple",), Edition.SUPERSEDED),
-    Sig("sphincs128fsha2", "SP-128f", 1, 3, 4, False, ("SPHINCS+-SHA2-128f-simple",), Edition.SUPERSEDED),
-    Sig("sphincs192fsha2", "SP-192f", 3, 3, 5, False, ("SPHINCS+-SHA2-192f-simple",), Edition.SUPERSEDED),
-    Sig("sphincs256fsha2", "SP-256f", 5, 3, 6, False, ("SPHINCS+-SHA2-256f-simple",), Edition.SUPERSEDED),
+    Sig("mldsa44", "MD-44", 1, 1, 1, True, "ML-DSA-44"),
+    Sig("mldsa65", "MD-65", 3, 1, 2, True, "ML-DSA-65"),
+    Sig("mldsa87", "MD-87", 5, 1, 3, True, "ML-DSA-87"),
+    Sig("falcon512", "FA-512", 1, 2, 1, True, "Falcon-512"),
+    Sig("falcon1024", "FA-1024", 5, 2, 2, True, "Falcon-1024"),
+    Sig("sphincs128s", "SP-128s", 1, 3, 1, True, "SPHINCS+-SHA2-128s-simple", Edition.SUPERSEDED),
+    Sig("sphincs192s", "SP-192s", 3, 3, 2, True, "SPHINCS+-SHA2-192s-simple", Edition.SUPERSEDED),
+    Sig("sphincs256s", "SP-256s", 5, 3, 3, True, "SPHINCS+-SHA2-256s-simple", Edition.SUPERSEDED),
+    Sig("sphincs128fsha2", "SP-128f", 1, 3, 4, False, "SPHINCS+-SHA2-128f-simple", Edition.SUPERSEDED),
+    Sig("sphincs192fsha2", "SP-192f", 3, 3, 5, False, "SPHINCS+-SHA2-192f-simple", Edition.SUPERSEDED),
+    Sig("sphincs256fsha2", "SP-256f", 5, 3, 6, False, "SPHINCS+-SHA2-256f-simple", Edition.SUPERSEDED),
+    Sig("slhdsa128s", "SL-128s", 1, 4, 1, False, "SLH-DSA-SHA2-128s", Edition.LATER, ("SLH_DSA_PURE_SHA2_128S",)),
+    Sig("slhdsa192s", "SL-192s", 3, 4, 2, False, "SLH-DSA-SHA2-192s", Edition.LATER, ("SLH_DSA_PURE_SHA2_192S",)),
+    Sig("slhdsa256s", "SL-256s", 5, 4, 3, False, "SLH-DSA-SHA2-256s", Edition.LATER, ("SLH_DSA_PURE_SHA2_256S",)),
+    Sig("slhdsa128f", "SL-128f", 1, 4, 4, False, "SLH-DSA-SHA2-128f", Edition.LATER, ("SLH_DSA_PURE_SHA2_128F",)),
+    Sig("slhdsa192f", "SL-192f", 3, 4, 5, False, "SLH-DSA-SHA2-192f", Edition.LATER, ("SLH_DSA_PURE_SHA2_192F",)),
+    Sig("slhdsa256f", "SL-256f", 5, 4, 6, False, "SLH-DSA-SHA2-256f", Edition.LATER, ("SLH_DSA_PURE_SHA2_256F",)),
 )
 
 AES_GCM = Aead("aesgcm", "AG", 32, 12)

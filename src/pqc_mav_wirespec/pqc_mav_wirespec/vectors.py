@@ -17,7 +17,9 @@ from . import (
     vectors_ratchet,
     vectors_transport,
 )
-from .errors import MalformedError, WireError
+from .errors import LibraryError, MalformedError, WireError
+from .oqs_library import library_version, offers
+from .suites import find_suite
 from .vectorfile import VectorFile
 
 ENDING = ".txt"
@@ -58,7 +60,10 @@ def generate_all(seed: bytes) -> Iterator[VectorFile]:
     yield vectors_transport.generate_rejects(seed)
     yield vectors_transport.generate_proofs(seed)
     for case in vectors_handshake.CASES:
-        yield vectors_handshake.generate(case, seed)
+        if offers(find_suite(case.suite)):
+            yield vectors_handshake.generate(case, seed)
+        else:
+            print(f"left out: {case.name}, which liboqs {library_version()} cannot compute", file=sys.stderr)
 
 
 def check_file(path: Path) -> VectorFile:
@@ -87,17 +92,18 @@ def _generate(folder: Path, seed: str) -> int:
 
 def _check(folder: Path) -> int:
     paths = sorted(folder.glob(f"*{ENDING}"))
-    failures = 0
+    failures = lacking = 0
     for path in paths:
         try:
             check_file(path)
         except WireError as error:
-            failures += 1
-            print(f"FAIL {error}", file=sys.stderr)
+            unknown = isinstance(error.__cause__, LibraryError)
+            failures, lacking = failures + (not unknown), lacking + unknown
+            print(f"{'not checked:' if unknown else 'FAIL'} {error}", file=sys.stderr)
     if not paths:
         print(f"there are no vectors in {folder}", file=sys.stderr)
         return 1
-    print(f"{len(paths) - failures} of {len(paths)} vector files verify")
+    print(f"{len(paths) - failures - lacking} of {len(paths)} vector files verify")
     return 1 if failures else 0
 
 

@@ -11,7 +11,7 @@ from .dataplane import Direction, Outcome, ReceiveKey, SendKey
 from .errors import AuthenticationError, MalformedError, WireError
 from .handshake import GcsPolicy, Initiator, Previous, Responder
 from .keyschedule import SessionKeys
-from .oqs_library import kem_decapsulate, library_name, sig_keypair, sig_verify
+from .oqs_library import kem_decapsulate, sig_keypair, sig_verify
 from .primitives import sha256, x25519_public, x25519_shared
 from .seeded import SeededRandom
 from .suites import Suite, find_suite
@@ -55,6 +55,7 @@ CASES: tuple[Case, ...] = (
     Case("FR-640A-AG-FA-512", digest=True),
     Case("MC-348-AS-FA-512", hybrid=False, signed=True, digest=True),
     Case("ML-512-AA-FA-512"),
+    Case("HQC-1-AA-SL-128s"),
 )
 
 
@@ -103,9 +104,7 @@ def _run(case: Case, suite: Suite, random: SeededRandom) -> VectorFile:
     )
     file.section("vector").put(kind="handshake", name=case.name, suite=suite.id, short_code=suite.short_code)
     inputs = file.section("inputs")
-    inputs.put(
-        drone_id=DRONE_ID, gcs_id=GCS_ID, kem_name=library_name(suite.kem) or "", sig_name=library_name(suite.sig) or ""
-    )
+    inputs.put(drone_id=DRONE_ID, gcs_id=GCS_ID, kem_name=suite.kem.name, sig_name=suite.sig.name)
     inputs.put(hybrid=int(case.hybrid), drone_signs=int(case.signed), epoch=keys.epoch)
     inputs.put(
         prev_session=previous.session_id if previous else msg.NO_SESSION, ck_prev=previous.ck if previous else b""

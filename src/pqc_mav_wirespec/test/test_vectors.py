@@ -45,6 +45,9 @@ def test_the_cases_cover_every_family_and_every_mode():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_committed_vectors_verify(path):
+    suite = VectorFile.read(path)["vector"]
+    if "suite" in suite and not oqs_library.offers(find_suite(suite.text("suite"))):
+        pytest.skip(f"liboqs {oqs_library.library_version()} lacks an algorithm of it")
     assert vectors.check_file(path)["vector"].text("name") == path.stem
 
 
@@ -126,7 +129,9 @@ def test_checker_notices_a_changed_line(name, before, after, tmp_path):
 
 def test_command_line(tmp_path, capsys):
     assert vectors.main(["check", str(VECTORS)]) == 0
-    assert f"{len(FILES)} of {len(FILES)} vector files verify" in capsys.readouterr().out
+    told = capsys.readouterr()
+    known = len(FILES) - told.err.count("not checked: ")
+    assert f"{known} of {len(FILES)} vector files verify" in told.out
     (tmp_path / "bad.txt").write_text("[vector]\nkind = nonsense\n")
     assert vectors.main(["check", str(tmp_path)]) == 1
     assert "bad.txt: [vector] kind nonsense" in capsys.readouterr().err

@@ -92,28 +92,30 @@ def engine() -> list[Finding]:
     return [
         ok("engine", text) if available else fail("engine", text, BUILD),
         ok("OpenSSL", tunnel.openssl_version()),
-        *algorithms([dict(entry) for entry in tunnel.preflight()], tunnel.liboqs_version()),
+        ok("liboqs", tunnel.liboqs_version()),
+        *algorithms([dict(entry) for entry in tunnel.preflight()]),
     ]
 
 
-def algorithms(preflight: Sequence[Mapping[str, Any]], version: str) -> list[Finding]:
-    """liboqs and what it lacks: one line per kind that is complete, one per missing algorithm."""
-    findings = [ok("liboqs", version)]
+def algorithms(preflight: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """Who computes what: one line per kind, and one per missing algorithm of which there is one edition alone."""
+    findings = []
     for kind, title in (("KEM", "key exchange"), ("SIG", "signatures")):
         entries = [entry for entry in preflight if entry["kind"] == kind]
-        have = [entry["display"] for entry in entries if entry["available"]]
-        if not entries:
+        have: dict[str, list[str]] = {}
+        for entry in entries:
+            have.setdefault(entry["by"] or "not here", []).append(entry["display"])
+        if have.keys() <= {"not here"}:
+            if entries:
+                findings.append(fail(title, "none of the algorithms is available", BUILD))
             continue
-        if not have:
-            findings.append(fail(title, "none of the algorithms is available", BUILD))
-            continue
-        findings.append(ok(title, ", ".join(have)))
+        findings.append(ok(title, "; ".join(f"{who}: {', '.join(names)}" for who, names in have.items())))
         findings += [
             warn(
                 title, f"{entry['display']} is missing: {entry['reason']}", "suites that do not use it are not affected"
             )
             for entry in entries
-            if not entry["available"]
+            if not entry["available"] and entry["edition"] == "lasting"
         ]
     return findings
 

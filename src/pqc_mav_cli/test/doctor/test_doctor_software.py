@@ -6,23 +6,42 @@ import pytest
 from pqc_mav_cli.doctor import software as doctor_software
 from pqc_mav_cli.doctor.finding import Level
 
+
+def entry(kind: str, name: str, by: str = "", edition: str = "lasting") -> dict[str, object]:
+    reason = "" if by else "built without it"
+    return {
+        "kind": kind,
+        "display": name,
+        "by": by,
+        "edition": edition,
+        "available": bool(by),
+        "reason": reason,
+    }
+
+
 ALGORITHMS = [
-    {"kind": "KEM", "display": "ML-KEM-768", "available": True, "reason": ""},
-    {"kind": "KEM", "display": "HQC-192", "available": False, "reason": "built without it"},
-    {"kind": "SIG", "display": "ML-DSA-65", "available": True, "reason": ""},
+    entry("KEM", "ML-KEM-768", "OpenSSL 3.5.1"),
+    entry("KEM", "Classic-McEliece-348864"),
+    entry("KEM", "HQC-192", "liboqs 0.13.0", "superseded"),
+    entry("KEM", "HQC-3", edition="later"),
+    entry("SIG", "ML-DSA-65", "OpenSSL 3.5.1"),
 ]
 
 
 def test_missing_algorithms_are_named_with_the_reason() -> None:
-    found = doctor_software.algorithms(ALGORITHMS, "0.13.0")
+    found = doctor_software.algorithms(ALGORITHMS)
     warned = [finding for finding in found if finding.level is Level.WARN]
-    assert len(warned) == 1 and "HQC-192 is missing: built without it" in warned[0].text
+    assert len(warned) == 1 and "Classic-McEliece-348864 is missing: built without it" in warned[0].text
     assert not any(finding.level is Level.FAIL for finding in found)
 
 
+def test_who_computes_what_is_said() -> None:
+    told = doctor_software.algorithms(ALGORITHMS)[0].text
+    assert told == "OpenSSL 3.5.1: ML-KEM-768; not here: Classic-McEliece-348864, HQC-3; liboqs 0.13.0: HQC-192"
+
+
 def test_no_algorithm_of_a_kind_is_a_failure() -> None:
-    none = [{**entry, "available": False} for entry in ALGORITHMS]
-    found = doctor_software.algorithms(none, "0.13.0")
+    found = doctor_software.algorithms([entry(str(each["kind"]), "X") for each in ALGORITHMS])
     assert sum(1 for finding in found if finding.level is Level.FAIL) == 2
 
 

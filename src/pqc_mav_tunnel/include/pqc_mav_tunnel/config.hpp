@@ -71,6 +71,7 @@ struct PeerEntry {
 struct EngineConfig {
   Role role = Role::drone;
   std::string keys;
+  ProviderChoice provider = ProviderChoice::automatic;
   const Suite* suite = nullptr;  // drone
   bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false, ratchet = true;
   bool plain_tap_requests = false;  // drone

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,24 +18,31 @@ enum class AeadId : std::uint8_t { aes256gcm, chacha20poly1305, ascon128a, ascon
 /// An algorithm as it was when the 132 suites were published, and its successor, are two algorithms. `lasting`: never
 /// succeeded. No suite has both a superseded and a later one.
 enum class Edition : std::uint8_t { lasting, superseded, later };
+std::string_view to_string(Edition edition) noexcept;
 
+/// Which library computes KEMs and signatures: the first that has the algorithm, or one alone.
+enum class ProviderChoice : std::uint8_t { automatic, openssl, liboqs };
+std::string_view to_string(ProviderChoice choice) noexcept;  // as the configuration has it: auto, openssl, liboqs
+std::optional<ProviderChoice> provider_choice_of(std::string_view text) noexcept;
+
+/// `name` is what the wire and OpenSSL call it (docs/protocol.md section 1).
 struct KemInfo {
-  std::string_view token, display, family, short_code;
+  std::string_view token, display, name, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
   Edition edition;
   std::string_view standard;                                      // that specifies it; "" = none published so far
-  std::array<std::string_view, 3> oqs_names;                      // candidates, newest first; empty = none
+  std::array<std::string_view, 2> oqs_names;                      // liboqs' names, newest first; empty = none
   std::size_t public_key, secret_key, ciphertext, shared_secret;  // bytes
 };
 
 struct SigInfo {
-  std::string_view token, display, family, short_code;
+  std::string_view token, display, name, family, short_code;
   std::uint8_t family_id, param_id, level;
   bool core;
   Edition edition;
   std::string_view standard;
-  std::array<std::string_view, 3> oqs_names;
+  std::array<std::string_view, 2> oqs_names;
   std::size_t public_key, secret_key, signature_max;  // bytes
 };
 
@@ -65,8 +73,8 @@ struct Suite {
 
 struct Availability {
   bool available = false;
-  std::string kem_name, sig_name;  // the names this liboqs uses; empty when it lacks the algorithm
-  std::string reason;              // one sentence when not available
+  std::string kem_by, sig_by;  // the library that computes it, with its version; empty when none does
+  std::string reason;          // one sentence when not available
 };
 
 enum class SuiteView { core, extended, campaign_2025, standard, all };
@@ -94,22 +102,27 @@ const Suite* find_suite(std::string_view id_or_code);
 /// As find_suite, but throws TunnelError(suite_unknown) naming the closest suites, or (suite_unavailable) with the
 /// reason.
 const Suite& require_suite(std::string_view id_or_code);
+const Suite& require_suite(std::string_view id_or_code, ProviderChoice choice);
 /// Up to `count` suite ids in whose names all parts of the text are, else such that it may be a misspelling of.
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count = 3);
 std::vector<const Suite*> filter_suites(const SuiteFilter& filter);
-/// What the liboqs this process runs with has of the suite. Cached.
+/// What the libraries this process runs with have of the suite; those that its tunnels chose, or `choice`. Cached.
 const Availability& availability(const Suite& suite);
+const Availability& availability(const Suite& suite, ProviderChoice choice);
 
-/// The name of the algorithm in this liboqs, or "" when it has none of the candidates enabled.
+/// The name of the algorithm, or "" when no library that the tunnels of this process chose has it.
 std::string_view resolve(const KemInfo& kem);
 std::string_view resolve(const SigInfo& sig);
 
 struct AlgorithmCheck {
-  std::string token, display, kind, oqs_name, reason;  // kind: "KEM" or "SIG"
+  std::string token, display, kind, name, by, reason, standard;  // kind: "KEM" or "SIG"; name: what the library says
+  Edition edition;
   bool available;
 };
-/// Every algorithm of the table against this liboqs: present under which name, or missing and why.
+/// Every algorithm of the table against the libraries: who computes it under which name, or missing and why.
 std::vector<AlgorithmCheck> preflight();
+/// The libraries with their versions.
+std::string providers_text();
 std::string liboqs_version();
 
 }  // namespace pqcmav

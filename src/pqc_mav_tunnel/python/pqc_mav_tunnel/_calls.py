@@ -41,6 +41,7 @@ __all__ = [
     "per_drone_schema",
     "picture_schema",
     "preflight",
+    "providers",
     "short_code",
     "suites",
 ]
@@ -70,8 +71,10 @@ class SuiteInfo:
     signature_bytes: int
     available: bool
     reason: str
-    kem_oqs_name: str
-    sig_oqs_name: str
+    kem_name: str  # as the wire has it
+    sig_name: str
+    kem_by: str  # the library that computes it here, empty for none
+    sig_by: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes by name."""
@@ -118,7 +121,7 @@ def closest_suites(text: str, count: int = 3) -> list[str]:
 
 
 def preflight() -> list[dict[str, Any]]:
-    """Return every algorithm with kind, token, display, oqs_name, available and reason."""
+    """Return every algorithm with kind, token, display, standard, name, by, available and reason."""
     found: list[dict[str, Any]] = _ask("preflight")
     return found
 
@@ -126,6 +129,11 @@ def preflight() -> list[dict[str, Any]]:
 def engine_version() -> str:
     """Return the version of the engine."""
     return str(_ask("engine_version"))
+
+
+def providers() -> str:
+    """Return the libraries that compute KEMs and signatures, with their versions."""
+    return str(_ask("providers"))
 
 
 def liboqs_version() -> str:

@@ -325,22 +325,22 @@ def aead_seal(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, pla
 def aead_open(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, sealed: bytes) -> bytes | None:
     """Return the plaintext, or None when the tag does not verify."""
 
-def kem_keypair(token: str) -> tuple[bytes, bytes]:
+def kem_keypair(token: str, provider: str = "") -> tuple[bytes, bytes]:
     """Return public and secret key."""
 
-def kem_encapsulate(token: str, public_key: bytes) -> tuple[bytes, bytes]:
+def kem_encapsulate(token: str, public_key: bytes, provider: str = "") -> tuple[bytes, bytes]:
     """Return ciphertext and shared secret."""
 
-def kem_decapsulate(token: str, secret_key: bytes, ciphertext: bytes) -> bytes:
+def kem_decapsulate(token: str, secret_key: bytes, ciphertext: bytes, provider: str = "") -> bytes:
     """Return the shared secret."""
 
-def sig_keypair(token: str) -> tuple[bytes, bytes]:
+def sig_keypair(token: str, provider: str = "") -> tuple[bytes, bytes]:
     """Return public and secret key."""
 
-def sig_sign(token: str, secret_key: bytes, message: bytes) -> bytes:
+def sig_sign(token: str, secret_key: bytes, message: bytes, provider: str = "") -> bytes:
     """Return the signature."""
 
-def sig_verify(token: str, public_key: bytes, message: bytes, signature: bytes) -> bool:
+def sig_verify(token: str, public_key: bytes, message: bytes, signature: bytes, provider: str = "") -> bool:
     """Tell whether the signature is good."""
 
 def parse_controls(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:

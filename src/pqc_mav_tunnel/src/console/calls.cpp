@@ -41,7 +41,10 @@ Json algorithms(const Json&) {
     out.push_back({{"kind", check.kind},
                    {"token", check.token},
                    {"display", check.display},
-                   {"oqs_name", check.oqs_name},
+                   {"name", check.name},
+                   {"by", check.by},
+                   {"standard", check.standard},
+                   {"edition", to_string(check.edition)},
                    {"available", check.available},
                    {"reason", check.reason}});
   return out;
@@ -114,6 +117,7 @@ constexpr Call kCalls[] = {
      [](const Json& given) { return Json(closest_suites(text(given, "text"), given.at("count").get<std::size_t>())); }},
     {"preflight", algorithms},
     {"engine_version", [](const Json&) { return Json(engine_version()); }},
+    {"providers", [](const Json&) { return Json(providers_text()); }},
     {"liboqs_version", [](const Json&) { return Json(liboqs_version()); }},
     {"openssl_version", [](const Json&) { return Json(OpenSSL_version(OPENSSL_VERSION_STRING)); }},
     {"host_info", [](const Json&) { return host_info(); }},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "constants.hpp"
+#include "crypto/provider.hpp"
 #include "crypto/suites_table.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
@@ -106,6 +107,15 @@ bool allowed(const std::vector<std::string>& list, std::string_view value) {
 
 }  // namespace
 
+std::string_view to_string(Edition edition) noexcept {
+  switch (edition) {
+    case Edition::lasting: return "lasting";
+    case Edition::superseded: return "superseded";
+    case Edition::later: return "later";
+  }
+  return "invalid";
+}
+
 const KemInfo* find_kem(std::string_view token) noexcept {
   const auto found = std::ranges::find(kems(), token, &KemInfo::token);
   return found == kems().end() ? nullptr : &*found;
@@ -127,7 +137,9 @@ const Suite* find_suite(std::string_view id_or_code) {
   return found == by_name().end() ? nullptr : found->second;
 }
 
-const Suite& require_suite(std::string_view id_or_code) {
+const Suite& require_suite(std::string_view id_or_code) { return require_suite(id_or_code, provider_choice()); }
+
+const Suite& require_suite(std::string_view id_or_code, ProviderChoice choice) {
   const Suite* suite = find_suite(id_or_code);
   if (suite == nullptr) {
     std::string closest;
@@ -136,7 +148,7 @@ const Suite& require_suite(std::string_view id_or_code) {
                       "There is no suite \"" + shortened(id_or_code) + "\"; " +
                           (closest.empty() ? "'pqcmav suites' lists all" : "the closest are " + closest) + ".");
   }
-  if (const auto& state = availability(*suite); !state.available) {
+  if (const auto& state = availability(*suite, choice); !state.available) {
     throw TunnelError(Errc::suite_unavailable, "The suite " + suite->id + " cannot be used here: " + state.reason);
   }
   return *suite;

@@ -11,7 +11,7 @@
 #include "bytes.hpp"
 #include "constants.hpp"
 #include "crypto/kdf.hpp"
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "crypto/secret.hpp"
 #include "handshake/handshake_frames.hpp"
 #include "pqc_mav_tunnel/handshake_outcome.hpp"

@@ -108,14 +108,13 @@ struct HandshakeInitiator::Impl {
 
   Bytes start() {
     const auto& suite = *params.suite;
-    const auto& names = availability(suite);
     ClientHello hello;
     hello.drone_id = params.drone_id;
     hello.gcs_id = params.gcs_id;
     params.random(hello.nonce);
     hello.suite = suite.id;
-    hello.kem_name = names.kem_name;
-    hello.sig_name = names.sig_name;
+    hello.kem_name = suite.kem->name;
+    hello.sig_name = suite.sig->name;
     hello.hybrid = params.hybrid;
     hello.drone_signs = params.own_secret.has_value();
     hello.prev_session = params.prev_session;

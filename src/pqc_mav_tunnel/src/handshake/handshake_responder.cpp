@@ -120,8 +120,7 @@ struct HandshakeResponder::Impl {
       if (!drone_public) return Reject::suite_not_allowed;  // a signature that nobody here can verify
     }
     if (verdict) return verdict;
-    const auto& own = availability(*suite);
-    if (!own.available || own.kem_name != hello.kem_name || own.sig_name != hello.sig_name)
+    if (!availability(*suite).available || suite->kem->name != hello.kem_name || suite->sig->name != hello.sig_name)
       return Reject::algorithm_unavailable;
     signing_key = signing_secret();
     if (!signing_key) return Reject::algorithm_unavailable;

@@ -62,8 +62,8 @@ std::string_view rejected(Reject code) noexcept {
              "signature it can verify: choose an allowed suite, leave hybrid on, or give the drone a signing key whose "
              "public half the ground station has.";
     case Reject::algorithm_unavailable:
-      return "The ground station lacks an algorithm of this suite, has no signing key for it, or its liboqs calls it "
-             "by another name: choose another suite, or give both ends the same liboqs and keys.";
+      return "The ground station lacks an algorithm of this suite, or has no signing key for it: its log says which. "
+             "Choose another suite, or give it the algorithm and the key.";
     case Reject::epoch:
       return "The ground station and the drone are at different epochs of this session: a fresh handshake starts over "
              "at epoch 0.";
@@ -83,8 +83,9 @@ std::string_view refused(Reject code) noexcept {
              "no signature that can be verified with the keys here; change the allowed suites, or add the drone's "
              "public signing key.";
     case Reject::algorithm_unavailable:
-      return "Refused: this liboqs lacks an algorithm of the suite, uses another name for it than the drone does, or "
-             "there is no signing key for it here; compare the preflight of both ends and make the missing key.";
+      return "Refused: an algorithm of the suite cannot be computed here, the drone calls one otherwise, or there is "
+             "no "
+             "signing key for it here; compare the preflight of both ends and make the missing key.";
     case Reject::epoch:
       return "Refused: the drone's rekey carried an epoch that does not follow the running one; it will start over "
              "with a fresh handshake.";

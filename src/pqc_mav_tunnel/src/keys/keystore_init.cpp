@@ -5,7 +5,7 @@
 
 #include "constants.hpp"
 #include "crypto/kdf.hpp"
-#include "crypto/oqs.hpp"
+#include "crypto/kem_sig.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/key_file.hpp"
 #include "keys/key_path.hpp"
@@ -43,7 +43,7 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
       throw TunnelError(Errc::config_invalid, "There is no signature algorithm \"" + token.substr(0, kNameMax) +
                                                   "\"; there are " + known + ".");
     }
-    const Sig available(*sig);  // throws, with the reason, where this liboqs lacks it
+    const Sig available(*sig);  // throws, with the reason, where no library here has it
     if (std::ranges::find(out, sig) == out.end()) out.push_back(sig);
   }
   if (!tokens.empty()) return out;

@@ -108,8 +108,11 @@ constexpr std::array kSuite{
     of<kKem, &KemInfo::token>("kem_token", "as the suite's id has the KEM").only(kInPicture),
     of<kSig, &SigInfo::token>("sig_token", "as the suite's id has the signature").only(kInPicture),
     of<kAead, &AeadInfo::token>("aead_token", "as the suite's id has the cipher").only(kInPicture),
-    has<&Availability::kem_name>("kem_oqs_name", "what liboqs calls the KEM").only(kInPicture),
-    has<&Availability::sig_name>("sig_oqs_name", "what liboqs calls the signature").only(kInPicture),
+    of<kKem, &KemInfo::name>("kem_name", "as the wire has the KEM").only(kInPicture),
+    of<kSig, &SigInfo::name>("sig_name", "as the wire has the signature").only(kInPicture),
+    has<&Availability::kem_by>("kem_by", "the library that computes the KEM here; \"\" for none").only(kNotInDoor),
+    has<&Availability::sig_by>("sig_by", "the library that computes the signature here; \"\" for none")
+        .only(kNotInDoor),
 };
 
 }  // namespace

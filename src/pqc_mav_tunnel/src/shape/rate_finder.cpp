@@ -22,7 +22,7 @@ constexpr double kFullMs = 200, kQueueMs = 50, kClearMs = 30, kNoiseMost = 100;
 constexpr double kFewer = 0.95;  // of what was sent
 constexpr double kLossMost = 0.3;
 constexpr double kStep = 0.02, kStepMost = 0.5;
-constexpr unsigned kSteps = 4;  // small ones, before each is twice the last
+constexpr unsigned kSmallSteps = 4;  // small ones, before each is twice the last
 constexpr double kFasterBy = 4, kKbitMost = 100'000;
 
 double ms(std::int64_t ns) noexcept { return static_cast<double>(ns) / static_cast<double>(kMs); }
@@ -171,7 +171,7 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
   }
   if (high) {
     if (!mark_) {  // at least what was too much is taken back
-      if (raises_ != 0) hold_ = raises_ <= kSteps ? std::min(2 * hold_, kHoldMost) : kHold;
+      if (raises_ != 0) hold_ = raises_ <= kSmallSteps ? std::min(2 * hold_, kHoldMost) : kHold;
       mark_ = seen;
       rate_ = std::min(rate_, when_full_);
       raises_ = 0;
@@ -229,7 +229,7 @@ void RateFinder::still_high(const Seen& from, const Seen& seen, std::uint64_t no
 
 void RateFinder::raise(std::uint64_t now) noexcept {
   ++raises_;
-  const auto doublings = raises_ > kSteps ? static_cast<int>(std::min(raises_ - kSteps, 8U)) : 0;
+  const auto doublings = raises_ > kSmallSteps ? static_cast<int>(std::min(raises_ - kSmallSteps, 8U)) : 0;
   rate_ *= 1 + std::min(std::ldexp(kStep, doublings), kStepMost);
   raised_at_ = now;
   if (rate_ < kFasterBy * when_full_ && rate_ < kKbitMost) return;

@@ -24,6 +24,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("preflight", {}),
     ("engine_version", {}),
     ("liboqs_version", {}),
+    ("providers", {}),
     ("openssl_version", {}),
     ("config_schema", {"role": "gcs"}),
     ("per_drone_schema", {}),

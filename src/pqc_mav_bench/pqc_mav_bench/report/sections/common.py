@@ -17,8 +17,8 @@ from pqc_mav_bench.report.estimates import of_groups, per_member
 from pqc_mav_bench.report.numbers import MISSING, duration, number
 from pqc_mav_bench.report.report_input import ReportInput
 
-_SIG_FAMILIES = ("ML-DSA", "Falcon", "SPHINCS+")
-AEADS = ("AES-256-GCM", "ChaCha20-Poly1305", "Ascon-128a")
+_SIG_FAMILIES = ("ML-DSA", "Falcon", "SPHINCS+", "SLH-DSA")
+AEADS = ("AES-256-GCM", "ChaCha20-Poly1305", "Ascon-128a", "Ascon-AEAD128")
 
 
 def algorithm_order(names: pd.Series, families: tuple[str, ...] = FAMILIES) -> list[str]:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// KEMs and signatures through liboqs, with sizes checked on every call.
+// KEMs and signatures, computed by the first of the chosen libraries that has them, with sizes checked on every call.
 #pragma once
 
 #include <memory>
 
 #include "bytes.hpp"
+#include "crypto/provider.hpp"
 #include "crypto/secret.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
@@ -15,13 +16,13 @@ struct KemKeyPair {
   SecretBytes secret_key;
 };
 
-/// Throws TunnelError(suite_unavailable) when this liboqs lacks it, TunnelError(crypto) when a call fails or a size is
+/// Throws TunnelError(suite_unavailable) when no library here has it, TunnelError(crypto) when a call fails or a size is
 /// wrong. A ciphertext that was tampered with decapsulates to another secret, except with HQC, which throws. Different
 /// objects may be used by different threads. Classic McEliece works on the stack: key generation took 1.3 MiB with
 /// liboqs 0.13 and AVX2, its portable code takes several; give such threads 16 MiB.
 class Kem {
  public:
-  explicit Kem(const KemInfo& info);
+  explicit Kem(const KemInfo& info, ProviderChoice choice = provider_choice());
   ~Kem();
   Kem(const Kem&) = delete;
   Kem& operator=(const Kem&) = delete;
@@ -37,7 +38,7 @@ class Kem {
 
 class Sig {
  public:
-  explicit Sig(const SigInfo& info);
+  explicit Sig(const SigInfo& info, ProviderChoice choice = provider_choice());
   ~Sig();
   Sig(const Sig&) = delete;
   Sig& operator=(const Sig&) = delete;

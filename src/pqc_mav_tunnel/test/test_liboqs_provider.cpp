@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that the liboqs of this process lacks, or has otherwise.
+#include <gtest/gtest.h>
+
+#include "crypto/kem_sig.hpp"
+#include "temp_folder.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::expect_error;
+
+constexpr auto kLiboqs = ProviderChoice::liboqs;
+
+std::string reason(const auto& info) { return liboqs_provider().look_up(info).reason; }
+std::string name(const auto& info) { return liboqs_provider().look_up(info).name; }
+
+TEST(LiboqsProvider, AllPublishedSuitesAreAvailableWithTheLibraryThisProjectBuilds) {
+  if (liboqs_version() != "0.13.0") GTEST_SKIP() << "this is liboqs " << liboqs_version();
+  for (const auto& suite : all_suites()) {
+    if (suite.published) EXPECT_TRUE(availability(suite).available) << suite.id << ": " << availability(suite).reason;
+  }
+}
+
+TEST(LiboqsProvider, WhatItLacksItSays) {
+  KemInfo info = *find_kem("mlkem768");
+  info.oqs_names = {"No-Such-KEM-2", "No-Such-KEM-1"};
+  EXPECT_EQ(name(info), "");
+  EXPECT_NE(reason(info).find("without No-Such-KEM-2 or No-Such-KEM-1; rebuild it"), std::string::npos) << reason(info);
+  expect_error(Errc::suite_unavailable, {"ML-KEM-768 cannot be used", "No-Such-KEM-1"},
+               [&] { const Kem kem(info, kLiboqs); });
+  SigInfo sig = *find_sig("mldsa65");
+  sig.oqs_names = {"No-Such-SIG"};
+  expect_error(Errc::suite_unavailable, {"No-Such-SIG"}, [&] { const Sig made(sig, kLiboqs); });
+}
+
+TEST(LiboqsProvider, TheAdviceNamesTheVersionThatHasIt) {
+  KemInfo info = *find_kem("hqc128");
+  info.oqs_names = {"No-Such-KEM"};
+  EXPECT_NE(reason(info).find("liboqs 0.13, built with it, has it"), std::string::npos) << reason(info);
+  info.edition = Edition::later;
+  EXPECT_NE(reason(info).find("liboqs 0.16 has it"), std::string::npos) << reason(info);
+}
+
+TEST(LiboqsProvider, AnotherVersionOfAnAlgorithmIsNotUsed) {
+  KemInfo info = *find_kem("mlkem768");
+  info.ciphertext += 1;
+  expect_error(Errc::suite_unavailable, {"ciphertext has 1088 bytes there and 1089"},
+               [&] { const Kem kem(info, kLiboqs); });
+  SigInfo sig = *find_sig("mldsa65");
+  sig.public_key = 1;
+  expect_error(Errc::suite_unavailable, {"public key has 1952 bytes there and 1"},
+               [&] { const Sig made(sig, kLiboqs); });
+}
+
+TEST(LiboqsProvider, AnOlderNameIsTakenIfTheNewerIsMissingOrAnotherVersion) {
+  KemInfo info = *find_kem("mlkem768");
+  info.oqs_names = {"No-Such-KEM", "ML-KEM-768"};
+  EXPECT_EQ(name(info), "ML-KEM-768");
+  info.oqs_names = {"ML-KEM-1024", "ML-KEM-768"};
+  EXPECT_EQ(name(info), "ML-KEM-768");
+}
+
+}  // namespace
+}  // namespace pqcmav
