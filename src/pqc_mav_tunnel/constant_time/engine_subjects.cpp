@@ -140,24 +140,25 @@ void add_ascon(std::vector<Subject>& out, const std::string& title) {
   constexpr ByteArray<16> nonce{1, 2, 3};
   const auto subject = [&](std::string name, bool opens, bool good) {
     auto state = std::make_shared<State>();
-    out.push_back({"engine", std::move(name),
-                   [=](Class which) {
-                     draw_bytes(state->key.mut(), good ? which : Class::fixed);
-                     state->data.assign(64 + 23, 0x44);
-                     if (!opens) return;
-                     Cipher(state->key.view().first<16>()).encrypt(nonce, kAddress, state->data, state->tag);
-                     if (!good) spoil(state->tag, which);
-                   },
-                   [=] {
-                     const Cipher cipher(state->key.view().first<16>());
-                     if (opens) keep(cipher.decrypt(nonce, kAddress, state->data, state->tag));
-                     if (!opens) cipher.encrypt(nonce, kAddress, state->data, state->tag);
-                   },
-                   [=] {
-                     std::vector<MutableBytes> secrets{state->key.mut()};
-                     if (!opens) secrets.push_back(state->data);
-                     return secrets;
-                   }});
+    out.push_back(
+        {"engine", std::move(name),
+         [=](Class which) {
+           draw_bytes(state->key.mut(), good ? which : Class::fixed);
+           state->data.assign(64 + 23, 0x44);
+           if (!opens) return;
+           Cipher(std::span(state->key.view()).template first<16>()).encrypt(nonce, kAddress, state->data, state->tag);
+           if (!good) spoil(state->tag, which);
+         },
+         [=] {
+           const Cipher cipher(std::span(state->key.view()).template first<16>());
+           if (opens) keep(cipher.decrypt(nonce, kAddress, state->data, state->tag));
+           if (!opens) cipher.encrypt(nonce, kAddress, state->data, state->tag);
+         },
+         [=] {
+           std::vector<MutableBytes> secrets{state->key.mut()};
+           if (!opens) secrets.push_back(state->data);
+           return secrets;
+         }});
   };
   subject(title + " seals", false, true);
   subject(title + " opens", true, true);

@@ -18,7 +18,8 @@ std::string name(const auto& info) { return liboqs_provider().look_up(info).name
 TEST(LiboqsProvider, AllPublishedSuitesAreAvailableWithTheLibraryThisProjectBuilds) {
   if (liboqs_version() != "0.13.0") GTEST_SKIP() << "this is liboqs " << liboqs_version();
   for (const auto& suite : all_suites()) {
-    if (suite.published) EXPECT_TRUE(availability(suite).available) << suite.id << ": " << availability(suite).reason;
+    if (!suite.published) continue;
+    EXPECT_TRUE(availability(suite).available) << suite.id << ": " << availability(suite).reason;
   }
 }
 

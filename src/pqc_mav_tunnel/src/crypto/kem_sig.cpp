@@ -12,6 +12,8 @@ void check_size(std::string_view algorithm, const char* what, std::size_t got, s
                                       " bytes, but " + std::to_string(got) + " were given.");
 }
 
+}  // namespace
+
 /// A row of the table and the library's own of it.
 template <typename Info, typename Ops>
 struct Opened {
@@ -41,8 +43,6 @@ struct Opened {
     return out;
   }
 };
-
-}  // namespace
 
 struct Kem::Impl : Opened<KemInfo, KemOps> {
   using Opened::Opened;
