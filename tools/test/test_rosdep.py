@@ -60,6 +60,7 @@ WITHOUT_KEY = {
     "oqs": "wirespec and its tests",
     "pyarrow": "windows of traffic as Parquet",
     "starlette": "the dashboard's server",
+    "rosbags": "a test of recordings",
     "torch": "training a detector",
     "uvicorn": "the dashboard's server",
     "websockets": "the dashboard's server",
