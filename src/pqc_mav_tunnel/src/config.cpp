@@ -320,6 +320,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   out.plain_peer = in.get<std::string>("plain_peer");
   out.plain_tap = in.get<std::string>("plain_tap");
   out.plain_tap_requests = in.get<bool>("plain_tap_requests");
+  out.pace_autopilot = in.get<bool>("pace_autopilot");
   out.state_dir = in.get<std::string>("state_dir");
   check_plain("", out.plain_bind, out.plain_peer, out.plain_tap, out.plain_allow_remote);
   out.plain_endpoints =

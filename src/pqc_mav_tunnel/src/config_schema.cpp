@@ -147,6 +147,10 @@ const std::vector<ConfigKey>& table() {
        "Pass on to the autopilot what the program at plain_tap asks by SET_MESSAGE_INTERVAL (how often a message is "
        "sent), ten times a second at most, and nothing else.",
        true, false},
+      {"pace_autopilot", true, kNone, kNone, "",
+       "While the link is shaped, tell the autopilot by RADIO_STATUS how much room is left, as a telemetry radio does: "
+       "it then holds parameters and files back that would be dropped, and slows its streams.",
+       true, false},
       {"drones",
        Strings{},
        kNone,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A running tunnel with shaping on, off, and changed meanwhile; a rekey through a shaped link.
+#include <algorithm>
 #include <random>
 
 #include "engine_fixture.hpp"
 #include "mavlink_bytes.hpp"
+#include "shape/autopilot_pace.hpp"
 
 namespace pqcmav {
 namespace {
@@ -37,7 +39,7 @@ TEST(EngineShaping, OffPassesAnythingUnreadAndInOrder) {
 }
 
 TEST(EngineShaping, OnChangesNoByteEither) {
-  Tunnel tunnel({{"shape_kbit", kShapeKbitMax}}, {{"shape_kbit", kShapeKbitMax}});
+  Tunnel tunnel({{"shape_kbit", kShapeKbitMax}}, {{"shape_kbit", kShapeKbitMax}, {"pace_autopilot", false}});
   ASSERT_TRUE(tunnel.connect());
   std::mt19937 random(4);
   for (int round = 0; round < 200; ++round) {
@@ -150,6 +152,35 @@ TEST(EngineShaping, WithBundlesItMayBeSwitchedOffWhileAllIsFull) {
     EXPECT_EQ(shaped(*tunnel.drone, ShapeClass::transfer).sent, 64u);
     EXPECT_TRUE(eventually([&] { return tunnel.drone->status().at(0).shape_kbit == 0; }));
   }
+}
+
+/// The room that is left, as RADIO_STATUS says it; none if something else comes.
+std::optional<unsigned> told_room(const std::optional<Bytes>& datagram) {
+  if (!datagram || datagram->size() != kRadioStatusSize) return std::nullopt;
+  const unsigned room = (*datagram)[12];
+  return std::ranges::equal(*datagram, radio_status(room, (*datagram)[2])) ? std::optional(room) : std::nullopt;
+}
+
+TEST(EngineShaping, TheAutopilotIsToldHowMuchRoomIsLeft) {
+  Tunnel tunnel({{"shape_kbit", 8}}, {{"shape_kbit", 8}});
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.send_up("here I am");
+  EXPECT_GE(told_room(tunnel.autopilot.receive()), 90u) << "at most that text waits";
+  for (int i = 0; i < 16; ++i) tunnel.autopilot.send(mavlink2(110, 200), plain_port(*tunnel.drone, "uav1"));
+  EXPECT_TRUE(eventually([&] { return told_room(tunnel.autopilot.receive()).value_or(100) < 50; }));
+  EXPECT_TRUE(eventually([&] { return told_room(tunnel.autopilot.receive()) >= 50u; })) << "the queue emptied";
+  EXPECT_EQ(stat(*tunnel.drone, "plain_tx_packets"), 0u) << "none of it came from the ground station";
+  tunnel.ground.send(mavlink2(76, 33), plain_port(*tunnel.gcs, "uav1"));
+  EXPECT_TRUE(eventually([&] { return stat(*tunnel.drone, "plain_tx_packets") == 1; }));
+  for (const auto& each : tunnel.ground.drain()) EXPECT_NE(each.size(), kRadioStatusSize);
+}
+
+TEST(EngineShaping, TheAutopilotIsLeftAloneWhereItIsNotWanted) {
+  Tunnel tunnel({}, {{"shape_kbit", 8}, {"pace_autopilot", false}});
+  ASSERT_TRUE(tunnel.connect());
+  for (int i = 0; i < 16; ++i) tunnel.autopilot.send(mavlink2(110, 200), plain_port(*tunnel.drone, "uav1"));
+  EXPECT_TRUE(eventually([&] { return shaped(*tunnel.drone, ShapeClass::rest).sent >= 2; }));
+  EXPECT_TRUE(tunnel.autopilot.drain().empty());
 }
 
 TEST(EngineShaping, ARekeyGetsThroughAFullLink) {

@@ -75,6 +75,7 @@ struct EngineConfig {
   const Suite* suite = nullptr;  // drone
   bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false, ratchet = true;
   bool plain_tap_requests = false;  // drone
+  bool pace_autopilot = false;      // drone
   std::optional<bool> sign;         // drone; not said: where it has a key pair
   std::string log_level;
   std::string control_socket, control_socket_group;

@@ -272,6 +272,7 @@ class DataPlane {
   void note_sent(Link& link) noexcept;
   void hear_arrived(Link& link, const Arrived& word, std::uint64_t now);
   void follow_rate(Link& link, std::uint64_t now);
+  void pace_autopilot(Link& link, std::uint64_t now);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);

@@ -135,4 +135,15 @@ void DataPlane::follow_rate(Link& link, std::uint64_t now) {
   if (kbit != (link.shaper ? link.shaper->kbit() : 0)) shape_link(link, kbit, now);
 }
 
+/// Not counted with what is delivered: the peer sent none of it.
+void DataPlane::pace_autopilot(Link& link, std::uint64_t now) {
+  if (!config_.pace_autopilot || !link.plain || link.quiet()) return;
+  const auto free = link.shaper ? link.shaper->free_percent() : 100;
+  if (!link.autopilot_pace.due(free, shaped(link), now)) return;
+  auto status = radio_status(free, link.radio_statuses++);
+  flush_delivery();
+  plain_out_.add(status);
+  (void)plain_out_.flush(link.plain.get(), link.plain_peer);
+}
+
 }  // namespace pqcmav

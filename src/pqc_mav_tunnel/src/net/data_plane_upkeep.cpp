@@ -190,6 +190,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
   count_kernel_drops(link, now);
   follow_rate(link, now);
+  pace_autopilot(link, now);
   follow_path(link, now);
   const auto before = link.session.ended();
   bool notify = link.session.tick(now);

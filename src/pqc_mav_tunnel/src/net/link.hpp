@@ -23,6 +23,7 @@
 #include "session/control_frame.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
+#include "shape/autopilot_pace.hpp"
 #include "shape/rate_finder.hpp"
 #include "shape/shaper.hpp"
 
@@ -141,6 +142,8 @@ struct Link {
   std::unique_ptr<Shaper> shaper;      // from the first time that shaping is on
   std::unique_ptr<RateFinder> finder;  // where the rate is to be found
   bool waited = false;                 // in the shaper, since the peer's last word for the finder
+  AutopilotPace autopilot_pace;        // drone
+  std::uint8_t radio_statuses = 0;     // told to the autopilot: their number in MAVLink
   struct {
     std::uint64_t key = 0, highest = 0, at = 0;
   } arrived;         // of the packets under the newest key in use

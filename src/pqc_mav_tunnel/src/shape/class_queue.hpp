@@ -29,6 +29,7 @@ class ClassQueue {
   explicit ClassQueue(std::size_t capacity) : capacity_(capacity) { waiting_.reserve(capacity); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   [[nodiscard]] bool full() const noexcept { return waiting_.size() == capacity_; }
+  [[nodiscard]] std::size_t free_percent() const noexcept { return 100 * (capacity_ - waiting_.size()) / capacity_; }
   /// The one that pop() gives.
   [[nodiscard]] const Waiting& front() const noexcept { return waiting_[picked_]; }
   [[nodiscard]] const Waiting& oldest() const noexcept { return waiting_.front(); }

@@ -190,6 +190,13 @@ void Shaper::clear() noexcept {
     while (!queues_[i].empty()) drop(static_cast<Line>(i), queues_[i].pop());
 }
 
+unsigned Shaper::free_percent() const noexcept {
+  std::size_t least = 100;
+  for (const auto line : {Line::command, Line::transfer, Line::rest, Line::parameters})
+    least = std::min(least, queues_[static_cast<std::size_t>(line)].free_percent());
+  return static_cast<unsigned>(least);
+}
+
 ShapeCounts Shaper::counts(std::uint64_t now) const noexcept {
   auto out = counts_;
   for (std::size_t i = 0; i < kLines; ++i) {

@@ -62,6 +62,8 @@ class Shaper {
   /// Drops everything that waits: there is no session to send it in.
   void clear() noexcept;
   [[nodiscard]] ShapeCounts counts(std::uint64_t now) const noexcept;
+  /// Room in the fullest of the queues that drop what they cannot take, in per cent. Values of streams give way.
+  [[nodiscard]] unsigned free_percent() const noexcept;
 
  private:
   /// What waits in a queue of its own: each class, and of the transfers the parameters' values.

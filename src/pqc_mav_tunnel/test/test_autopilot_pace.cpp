@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shape/autopilot_pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include "hex.hpp"
+#include "nanoseconds.hpp"
+
+namespace pqcmav {
+namespace {
+
+using test::hex;
+
+/// When a status was due within so many tenths of a second from `from` on.
+std::vector<std::uint64_t> times_due(AutopilotPace& pace, unsigned free, bool shaped, std::uint64_t from, int tenths) {
+  std::vector<std::uint64_t> out;
+  for (int i = 0; i < tenths; ++i) {
+    const auto now = from + static_cast<std::uint64_t>(i) * 100 * kMs;
+    if (pace.due(free, shaped, now)) out.push_back(now);
+  }
+  return out;
+}
+
+TEST(AutopilotPace, SaysNothingOfALinkThatIsNotShaped) {
+  AutopilotPace pace;
+  EXPECT_TRUE(times_due(pace, 0, false, kS, 1'000).empty());
+}
+
+TEST(AutopilotPace, SpeaksOnceASecond) {
+  AutopilotPace pace;
+  EXPECT_EQ(times_due(pace, 100, true, kS, 30), (std::vector<std::uint64_t>{kS, 2 * kS, 3 * kS}));
+}
+
+TEST(AutopilotPace, SpeaksAtOnceWhenRoomGetsScarceAndWhenItIsBack) {
+  AutopilotPace pace;
+  EXPECT_TRUE(pace.due(100, true, kS));
+  EXPECT_FALSE(pace.due(50, true, kS + 100 * kMs));
+  EXPECT_TRUE(pace.due(49, true, kS + 200 * kMs));
+  EXPECT_FALSE(pace.due(10, true, kS + 300 * kMs));
+  EXPECT_TRUE(pace.due(50, true, kS + 400 * kMs));
+}
+
+TEST(AutopilotPace, GoesOnForAMinuteSoThatTheAutopilotRecovers) {
+  AutopilotPace pace;
+  EXPECT_TRUE(pace.due(5, true, kS));
+  const auto after = times_due(pace, 100, false, 2 * kS, 1'000);
+  ASSERT_FALSE(after.empty());
+  EXPECT_EQ(after.front(), 2 * kS);
+  EXPECT_EQ(after.back(), 60 * kS);
+}
+
+TEST(AutopilotPace, MakesTheMessageThatRadiosSend) {
+  // Made by pymavlink 2.4.50: MAVLink_radio_status_message(255, 0, 34, 0, 0, 0, 0), MAVLink 1, system 51, component 68.
+  EXPECT_EQ(hex(radio_status(34, 7)), "fe090733446d00000000ff0022000098e2");
+  EXPECT_EQ(radio_status(250, 0)[12], 100) << "no more than all of it";
+}
+
+}  // namespace
+}  // namespace pqcmav
