@@ -83,8 +83,9 @@ def in_the_air(
     both: Mapping[str, Any] | None = None,
     drone: Mapping[str, Any] | None = None,
     connect_s: float = CONNECT_S,
+    gcs: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """A pair in a network, until `stack` ends; `both` and `drone` add to the configurations. Raises ChildError.
+    """A pair in a network, until `stack` ends; `both`, `drone` and `gcs` add to the configurations. Raises ChildError.
 
     The applications' sockets are there first: the gcs finds its ground software listening.
     """
@@ -93,7 +94,7 @@ def in_the_air(
     ground = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
     ends: dict[str, End] = {}
     for name, config in (
-        ("gcs", {**gcs_config(keys), **(both or {})}),
+        ("gcs", {**gcs_config(keys), **(both or {}), **(gcs or {})}),
         ("drone", {**drone_config(keys, air.GCS), **(both or {}), **(drone or {})}),
     ):
         ends[name] = End(config, network[name].descriptor)

@@ -109,7 +109,10 @@ class Daemon:
 class World:
     """The network, the daemons and the applications of one series of runs."""
 
-    def __init__(self, folder: Path, network: air.Air, standby: bool, failover_after_s: float) -> None:
+    def __init__(
+        self, folder: Path, network: air.Air, standby: bool, failover_after_s: float, vehicle: bool = False
+    ) -> None:
+        """`vehicle`: a real one will speak to the drone's end; there is no socket in its place."""
         self._hub, self._standby = network["hub"], standby
         pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID], ["mldsa65"], stations=list(STATIONS))
         self.daemons = {name: Daemon(folder / f"{name}.yaml", network[SPACE[name]]) for name in (*STATIONS, "drone")}
@@ -121,11 +124,12 @@ class World:
         drone = {
             "standby": standby, "failover_after_s": failover_after_s, "bind": "",
             "peer": [f"{name}@{ADDRESS[name]}:{PORT}" for name in STATIONS],
-            "plain_bind": f"{HOST}:{PLAIN}", "plain_peer": f"{HOST}:{GROUND}",
+            "plain_bind": f"{HOST}:{PLAIN}", "plain_peer": "" if vehicle else f"{HOST}:{GROUND}",
         }  # fmt: skip
         two_ends.write(self.daemons["drone"].config, two_ends.drone_config(folder, DRONE_ID, PORT, **drone))
         self.sockets = {
-            name: network[SPACE[name]].call(lambda: application_socket(GROUND)) for name in (*STATIONS, "drone")
+            name: network[SPACE[name]].call(lambda: application_socket(GROUND))
+            for name in (STATIONS if vehicle else self.daemons)
         }
         for each in self.sockets.values():
             each.setblocking(False)

@@ -16,7 +16,7 @@ from stations import StationsError
 
 from autopilots.flight import flight
 from autopilots.ground import LateError
-from autopilots.scenes import MISSING, SCENES, Scene
+from autopilots.scenes import SCENES, Scene
 from autopilots.vehicles import MODELS, MissingError
 from pqc_mav_common.child import ProgramError
 
@@ -79,7 +79,7 @@ def once(task: tuple[str, str, bool, int]) -> Row:
     load = os.getloadavg()[0]
     try:
         with flight(
-            MODELS[autopilot], tunnel, seed=seed, both=scene.both, drone=scene.drone, daemons=scene.daemons
+            MODELS[autopilot], tunnel, seed=seed, both=scene.both, drone=scene.drone, wiring=scene.wiring
         ) as made:
             figures: Row = dict(scene.fly(made))
     except (LateError, ChildError, ProgramError, StationsError, air.AirError) as error:
@@ -154,7 +154,6 @@ def page(rows: list[Row]) -> str:
         if missing and model.variable:
             text += f"\nNot flown with {model.title}: "
             text += "anything.\n" if len(missing) == len(SCENES) else f"{', '.join(missing)}.\n"
-    text += f"\nNot written yet, so not flown: {', '.join(MISSING)}.\n"
     machines = sorted({row["machine"].partition(", load")[0] for row in rows})
     return text + "".join(f"\n*{each}*\n" for each in machines)
 

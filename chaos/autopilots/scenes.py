@@ -2,18 +2,24 @@
 """The scenes of the autopilot laboratory: each is data, and a function that flies it once."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from overload import LINK
 
-from autopilots.flight import Flight
+from autopilots.files import logs
+from autopilots.flight import HEARD_S, Flight, Wiring
 from autopilots.flights import REKEYS, flown, killed, low_battery
-from autopilots.ground import waypoint
-from autopilots.watching import TAP, battery, rates, restarts, signed
+from autopilots.ground import mavlink, waypoint
+from autopilots.lasting import CUTS_MIN, LOSS, STICKS_HZ, cuts, failover, sticks
+from autopilots.pilot import Pilot
+from autopilots.vehicles import BAUD
+from autopilots.watching import PACKS, TAP, battery, packs, rates, restarts, signed
 
 Figures = dict[str, float]
 _TRANSFER_S = 240.0
+_STREAMS_S = 20.0
 _ITEMS = 100
 
 
@@ -26,7 +32,6 @@ class Scene:
         tunnel_only: it says nothing without the tunnel.
         good: whether one run is as it should be; a run that is not counts as failed.
         both, drone: what is added to the tunnel's configuration.
-        daemons: both ends are pqcmav-tunneld.
     """
 
     name: str
@@ -37,13 +42,40 @@ class Scene:
     good: Callable[[Figures], bool] = lambda _: True
     both: Mapping[str, Any] = field(default_factory=dict)
     drone: Mapping[str, Any] = field(default_factory=dict)
-    daemons: bool = False
+    wiring: Wiring = Wiring.ENGINES
 
 
 def parameters(flight: Flight) -> Figures:
     """Download all parameters."""
     flight.boot()
     return flight.ground.parameters(_TRANSFER_S)
+
+
+def serial(flight: Flight) -> Figures:
+    """The same at a serial line, and what is lost of the streams there."""
+    figures = parameters(flight)
+    Pilot(flight.ground).streams()
+    lost = flight.ground.lost
+    flight.ground.listen(_STREAMS_S)
+    return {**figures, "lost": flight.ground.lost - lost}
+
+
+def grounds(flight: Flight) -> Figures:
+    """Three applications at the gcs download all parameters at the same time, then each asks for something."""
+    flight.boot()
+    each = (flight.ground, *flight.others)
+    for ground in flight.others:
+        ground.wait(lambda ground=ground: ground.system, HEARD_S, "a heartbeat at the other applications")
+    with ThreadPoolExecutor(len(each)) as pool:
+        found = list(pool.map(lambda ground: ground.parameters(_TRANSFER_S), each))
+        asked = [mavlink.MAV_CMD_REQUEST_MESSAGE, mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION]
+        answers = list(pool.map(lambda ground: ground.command(*asked), each))
+    return {
+        "seconds": max(one["seconds"] for one in found),
+        "count": min(one["count"] for one in found),
+        "missing": max(one["missing"] for one in found),
+        "answered": float(sum(answer == mavlink.MAV_RESULT_ACCEPTED for answer in answers)),
+    }
 
 
 def mission(flight: Flight) -> Figures:
@@ -86,6 +118,11 @@ _WATCHED = {
 }  # fmt: skip
 _RATE = f"{LINK['rate_bit_s'] // 1000} kbit/s"
 _KBIT = {"shape_kbit": LINK["rate_bit_s"] // 1000}
+_STICKS = {
+    "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
+}  # fmt: skip
+_CUTS = {"minutes": "minutes", "cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
+_FILES = {"log_s": "log s", "ftp_s": "FTP s", "same": "both the same"}
 _SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
 
 
@@ -105,12 +142,7 @@ def _no_attack(figures: Figures) -> bool:
     return figures["rules_attack"] == figures["xgboost_attack"] == 0
 
 
-# What the laboratory does not fly yet.
-MISSING = (
-    "logs", "station failover", "RC override at 25 Hz through loss", "a serial line", "three ground applications",
-    "20 minutes with link cuts under policy and detector", "packs of 3 to 6 cells",
-)  # fmt: skip
-_HARD: dict[str, Any] = {"tunnel_only": True, "good": _no_trip, "daemons": True}
+_HARD: dict[str, Any] = {"tunnel_only": True, "good": _no_trip, "wiring": Wiring.DAEMONS}
 SCENES = {
     each.name: each
     for each in (
@@ -118,6 +150,17 @@ SCENES = {
         Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
         Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
         Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
+        Scene("logs", "A log of 60 kB by LOG_DATA, and by FTP", logs, _FILES, good=_same),
+        Scene("thin-logs", f"A log of 60 kB over {_RATE}", thin(logs), _FILES, good=_same),
+        Scene(
+            "serial", f"All parameters at a serial line of {BAUD} baud, then streams", serial,
+            {**_PARAMETERS, "lost": "lost"}, True, lambda f: f["lost"] == 0, wiring=Wiring.SERIAL,
+        ),
+        Scene(
+            "grounds", "All parameters by three ground applications at once", grounds,
+            {**_PARAMETERS, "answered": "commands answered"}, True, lambda f: f["answered"] == 3,
+            wiring=Wiring.GROUNDS,
+        ),
         Scene(
             "flown", f"A flown mission, with {REKEYS} rekeys in the tunnel", flown,
             {"seconds": "seconds", "messages": "messages", "lost": "lost", "rekeys": "rekeys"}, good=_whole,
@@ -126,6 +169,23 @@ SCENES = {
             "battery", "A valid battery after the first heartbeat, unasked", battery,
             {"seconds": "seconds", "volts": "V", "charge": "charge"}, True, lambda f: f["seconds"] <= 10.0,
             drone=_SENSING,
+        ),
+        Scene(
+            "packs", f"Packs of {PACKS[0]} to {PACKS[-1]} cells", packs,
+            {f"cells_{each}": f"of {each}" for each in PACKS}, True,
+            lambda f: all(f[f"cells_{each}"] == each for each in PACKS), drone=_SENSING,
+        ),
+        Scene(
+            "cuts", f"{CUTS_MIN:g} minutes of flight with link cuts, watched by detectors", cuts,
+            {**_CUTS, **{key: name for key, name in _WATCHED.items() if key != "restarts"}}, True,
+            lambda f: _no_attack(f) and _no_trip(f),
+        ),
+        Scene(
+            "sticks", f"RC override at {STICKS_HZ:g} Hz through {LOSS:.0%} loss", sticks, _STICKS, good=_no_trip,
+        ),
+        Scene(
+            "failover", "kill -9 of the station in the air, another stands by", failover,
+            {"seconds": "seconds", "trips": "failsafes"}, True, _no_trip, wiring=Wiring.STATIONS,
         ),
         Scene("restarts", "Restarts of the gcs, watched by detectors", restarts, _WATCHED, True, _no_attack),
         Scene("kill-gcs", "kill -9 of the gcs in the air", killed("gcs"), _KILLS, **_HARD),

@@ -20,6 +20,7 @@ _ARDUPILOT = {
     "SYSID_MYGCS": 255, "BATT_CAPACITY": 5000, "DISARM_DELAY": 0, "LOG_DISARMED": 0,
 }  # fmt: skip
 _START_S = 60.0
+BAUD = 115_200  # of a serial line
 
 
 class MissingError(RuntimeError):
@@ -60,7 +61,7 @@ def _ardupilot(folder: Path, run: Path, host: str, port: int) -> list[str]:
     own.write_text("".join(f"{name} {value}\n" for name, value in _ARDUPILOT.items()), encoding="utf-8")
     defaults = f"{folder / 'Tools/autotest/default_params/copter.parm'},{own}"
     home = f"{HOME[0]},{HOME[1]},{HOME[2]},0"
-    where = f"udpclient:{host}:{port}" if port else f"uart:{host}"
+    where = f"udpclient:{host}:{port}" if port else f"uart:{host}:{BAUD}"
     options = ["--model", "quad", "--speedup", "1", "--defaults", defaults, "-I0", "--home", home, "--serial0", where]
     return [str(folder / ARDUPILOT.program), *options]
 
@@ -71,6 +72,8 @@ def _px4(folder: Path, run: Path, host: str, port: int) -> list[str]:
     start = etc / "init.d-posix/px4-rc.mavlink"
     text = start.read_text(encoding="utf-8")
     ours = f"mavlink start -x -u $udp_gcs_port_local -r 4000000 -f -t {host} -o {port}"
+    if not port:
+        ours = f"mavlink start -d {host} -b {BAUD} -r {BAUD // 10}"
     found = [line for line in text.splitlines() if line.startswith("mavlink start") and "$udp_gcs_port_local" in line]
     if len(found) != 1:
         raise MissingError(f"{start} does not start one MAVLink instance for the ground, but {len(found)}")

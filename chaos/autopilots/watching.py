@@ -7,6 +7,7 @@ import time
 from scene import Watch
 
 from autopilots.flight import Flight
+from autopilots.flights import set_integer
 from autopilots.ground import AUTOPILOT, LateError, mavlink
 from autopilots.pilot import Pilot
 from pqc_mav_bringup.description import Respawn
@@ -15,7 +16,7 @@ from pqc_mav_detect.detectors import RULES, XGBOOST, make
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.window import Window
 from pqc_mav_sensing import chemistry
-from pqc_mav_sensing.battery_estimator import BatteryEstimator
+from pqc_mav_sensing.battery_estimator import BatteryEstimator, BatteryState
 from pqc_mav_sensing.mavlink_messages import interval_request
 from pqc_mav_sensing.mavlink_reader import MavlinkReader
 from pqc_mav_sensing.mavlink_tap import MavlinkTap
@@ -25,6 +26,8 @@ from pqc_mav_sensing.vehicle_tracker import VehicleTracker
 Figures = dict[str, float]
 TAP = "127.0.0.1:14591"
 RESTARTS = 4
+PACKS = (3, 4, 5, 6)
+_FULL_V, _CHANGED_S = 4.18, 6.0
 _VALID_S = 60.0
 _SETTLED_S, _BETWEEN_S = 8.0, 10.0
 _SIGNED_S = 20.0
@@ -33,41 +36,77 @@ _EPOCH_S = 1_420_070_400  # 2015-01-01, from which MAVLink's signatures count
 DETECTORS = (RULES, XGBOOST)
 
 
+class Sensing:
+    """What sensing makes of the autopilot's messages, at the tunnel's copy of them; a context manager."""
+
+    def __init__(self, flight: Flight) -> None:
+        self._ground, self._requests = flight.ground, StreamRequests()
+        self._reader = MavlinkReader(VehicleTracker(), requests=self._requests)
+        self._sequence = 0
+        self.forget()
+        self._tap = MavlinkTap(TAP, self._take)
+        flight.network["drone"].call(lambda: self._tap.step(time.monotonic()))
+
+    def forget(self) -> None:
+        """Another pack is there."""
+        self._estimator = BatteryEstimator(chemistry.find("lipo", chemistry.SHIPPED), 0.0)
+
+    def _take(self, datagram: bytes, at_s: float) -> None:
+        for raw in self._reader.read(datagram, at_s):
+            self._estimator.add(raw)
+
+    def _step(self) -> BatteryState:
+        now = time.monotonic()
+        self._tap.step(now)
+        due = self._requests.due(now)
+        if due is not None:
+            self._sequence += 1
+            self._tap.answer(interval_request(self._reader.system, self._sequence, *due))
+        return self._estimator.state(now)
+
+    def valid(self, limit_s: float) -> tuple[float, BatteryState]:
+        """Seconds until there is a valid battery, and that. Raises LateError."""
+        try:
+            seconds = self._ground.wait(lambda: self._step().valid, limit_s, "a valid battery")
+        except LateError as error:
+            raise LateError(f"{error}; sensing: {self._step().reason}") from None
+        return seconds, self._step()
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass."""
+        end = time.monotonic() + seconds
+        self._ground.wait(lambda: self._step() and time.monotonic() > end, seconds + 5.0, "the time")
+
+    def __enter__(self) -> "Sensing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tap.close()
+
+
 def battery(flight: Flight) -> Figures:
     """Boot, with no ground station that asks for streams: how long until sensing has a battery that is valid."""
-    vehicle = VehicleTracker()
-    requests = StreamRequests()
-    reader = MavlinkReader(vehicle, requests=requests)
-    estimator = BatteryEstimator(chemistry.find("lipo", chemistry.SHIPPED), 0.0)
-
-    def take(datagram: bytes, at_s: float) -> None:
-        for raw in reader.read(datagram, at_s):
-            estimator.add(raw)
-
-    tap = MavlinkTap(TAP, take)
-    flight.network["drone"].call(lambda: tap.step(time.monotonic()))
-    try:
+    with Sensing(flight) as sensing:
         flight.boot(ready=False)
-        begun, sequence = time.monotonic(), 0
+        seconds, state = sensing.valid(_VALID_S)
+    return {"seconds": seconds, "volts": state.voltage_v, "charge": state.state_of_charge}
 
-        def valid() -> bool:
-            nonlocal sequence
-            now = time.monotonic()
-            tap.step(now)
-            due = requests.due(now)
-            if due is not None:
-                sequence += 1
-                tap.answer(interval_request(reader.system, sequence, *due))
-            return estimator.state(now).valid
 
-        try:
-            seconds = flight.ground.wait(valid, _VALID_S, "a valid battery")
-        except LateError as error:
-            raise LateError(f"{error}; sensing: {estimator.state(time.monotonic()).reason}") from None
-        state = estimator.state(begun + seconds)
-        return {"seconds": seconds, "volts": state.voltage_v, "charge": state.state_of_charge}
-    finally:
-        tap.close()
+def packs(flight: Flight) -> Figures:
+    """Full packs of several sizes, one after the other: how many cells sensing takes each for."""
+    figures: Figures = {}
+    with Sensing(flight) as sensing:
+        flight.boot()
+        pilot = Pilot(flight.ground)
+        for cells in PACKS:
+            if pilot.is_ardupilot:
+                flight.ground.set_parameter("SIM_BATT_VOLTAGE", cells * _FULL_V)
+            else:
+                set_integer(flight.ground, "BAT1_N_CELLS", cells)
+            sensing.pass_by(_CHANGED_S)  # what was on its way
+            sensing.forget()
+            figures[f"cells_{cells}"] = sensing.valid(_VALID_S)[1].cells
+    return figures
 
 
 def restarts(flight: Flight) -> Figures:

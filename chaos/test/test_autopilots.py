@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import json
+import random
+import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import air
 import autopilots
 import pytest
+from autopilots.files import read_file, read_log
 from autopilots.ground import Ground, LateError, mavlink, waypoint
 from autopilots.pilot import Pilot
 from autopilots.scenes import SCENES
@@ -23,6 +27,7 @@ from pqc_mav_sim.habits import HABITS
 
 needs_root = pytest.mark.skipif(bool(air.need_root()), reason=air.need_root() or "-")
 ROOT = Path(__file__).resolve().parents[2]
+FTP = struct.Struct("<HBBBBBxI")  # sequence, session, opcode, size, opcode of the request, burst is over, offset
 Row = dict[str, Any]
 
 
@@ -93,6 +98,60 @@ def test_parameters_that_were_lost_are_asked_for_and_counted(talk: Any) -> None:
 def test_a_waypoint_lies_where_it_should() -> None:
     item = waypoint(1, 3, 111.32, 0.0, 20.0)
     assert (item.seq, item.x, item.y, item.z) == (3, 473_987_420, 85_455_940, 20.0)
+
+
+CONTENT = bytes(range(256)) * 8
+
+
+def answering(talk: Any, answer: Callable[[Any], list[Any]]) -> Ground:
+    """The ground, once it has heard the vehicle; what it sends is answered, but for a fifth of it."""
+    ground, say, _ = talk
+    say(beat())
+    ground.wait(lambda: ground.total, 5.0, "a heartbeat")
+    real, generator = ground.send, random.Random(1)
+
+    def send(message: Any) -> None:
+        for each in answer(message):
+            say(each, lose=generator.random() < 0.2)
+        real(message)
+
+    ground.send = send
+    return ground
+
+
+def test_a_log_is_read_whole_though_pieces_get_lost(talk: Any) -> None:
+    def answer(message: Any) -> list[Any]:
+        if message.get_type() == "LOG_REQUEST_LIST":
+            return [mavlink.MAVLink_log_entry_message(1, 1, 1, 0, len(CONTENT))]
+        if message.get_type() != "LOG_REQUEST_DATA":
+            return []
+        places = range(message.ofs, min(message.ofs + message.count, len(CONTENT)), 90)
+        pieces = [(at, CONTENT[at : at + 90]) for at in places]
+        return [mavlink.MAVLink_log_data_message(1, at, len(data), list(data.ljust(90, b"x"))) for at, data in pieces]
+
+    assert read_log(answering(talk, answer))[1] == CONTENT
+
+
+def test_a_file_is_read_in_bursts_though_pieces_get_lost(talk: Any) -> None:
+    def reply(request: int, offset: int, data: bytes, over: bool = False) -> Any:
+        payload = FTP.pack(0, 3, 128, len(data), request, over, offset) + data
+        return mavlink.MAVLink_file_transfer_protocol_message(0, 255, 190, list(payload.ljust(251, b"x")))
+
+    def answer(message: Any) -> list[Any]:
+        if message.get_type() != "FILE_TRANSFER_PROTOCOL":
+            return []
+        raw = bytes(message.payload)
+        _, session, opcode, size, _, _, offset = FTP.unpack(raw[: FTP.size])
+        if opcode == 4:
+            assert raw[FTP.size : FTP.size + size] == b"logs/1"
+            return [reply(4, 0, len(CONTENT).to_bytes(4, "little"))]
+        if opcode != 15:
+            return []
+        assert session == 3
+        places = list(range(offset, len(CONTENT), size))[:4]  # a burst
+        return [reply(15, at, CONTENT[at : at + size], at == places[-1]) for at in places]
+
+    assert read_file(answering(talk, answer), "logs/1")[1] == CONTENT
 
 
 @pytest.mark.parametrize("ardupilot", [True, False])
@@ -181,6 +240,11 @@ def fly(scene: str, model: str, tunnel: bool) -> Row:
 def test_the_simulated_vehicle_gives_parameters_and_keeps_a_mission() -> None:
     assert fly("parameters", "simulated", True)["count"] > 100
     assert fly("mission", "simulated", False)["same"] == 1
+
+
+@needs_root
+def test_three_applications_get_the_simulated_vehicles_parameters() -> None:
+    assert fly("grounds", "simulated", True)["count"] > 100
 
 
 @needs_root

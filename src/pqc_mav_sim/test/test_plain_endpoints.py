@@ -16,11 +16,11 @@ import pytest
 from client_sessions import mavproxy_param_session, mavsdk_session, missing
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
-from serial_cable import SerialCable
 
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 from pqc_mav_sim.endpoint import resolve
+from pqc_mav_sim.serial_cable import SerialCable
 
 tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
 

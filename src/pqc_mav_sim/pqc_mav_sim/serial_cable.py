@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two serial ports with a cable between them, as pseudo terminals: what is written to one is read at the other."""
+"""Two simulated serial ports, pseudo terminals, with a cable: what is written to one is read at the other."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import os
 import pty
 import select
 import threading
+import time
 import tty
 from collections.abc import Callable
 from types import TracebackType
 
+_PACE_S = 0.01
+_AT_ONCE = 4096
+
 
 class SerialCable:
-    """`near` and `far` are the ports' paths, `port` is the near one, open. What passes may be changed by `spoil`."""
+    """`near` and `far` are the ports' paths, `port` is the near one, open. What passes may be changed by `spoil`; with
+    `baud` each way carries no more than that, ten bits a byte."""
 
-    def __init__(self, spoil: Callable[[bytes], bytes] | None = None) -> None:
+    def __init__(self, spoil: Callable[[bytes], bytes] | None = None, baud: int = 0) -> None:
         self._spoil = spoil or bytes
+        self._most = max(1, round(baud / 10 * _PACE_S)) if baud else _AT_ONCE
         self._devices, self._ports = zip(*(pty.openpty() for _ in range(2)), strict=True)
         for port in self._ports:
             tty.setraw(port)
@@ -33,7 +39,9 @@ class SerialCable:
             if self._end in ready:
                 return
             for device in ready:
-                os.write(others[device], self._spoil(os.read(device, 4096)))
+                os.write(others[device], self._spoil(os.read(device, self._most)))
+            if self._most != _AT_ONCE:
+                time.sleep(_PACE_S)
 
     def __enter__(self) -> SerialCable:
         return self

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes in the air that last: sticks through loss, link cuts under the detectors' eyes, a second ground station."""
+
+import random
+import time
+from contextlib import suppress
+
+from links import Link
+from scene import Watch
+from stations import NORTH, SOUTH
+from tally import percentile
+
+from autopilots.flight import Flight
+from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink
+from autopilots.pilot import Pilot
+from autopilots.watching import DETECTORS, verdicts
+
+Figures = dict[str, float]
+STICKS_HZ, LOSS = 25.0, 0.05
+_STICKS_S, _ECHO_CHANNEL, _LEAST_US, _STEPS = 30.0, 8, 1_000, 900
+CUTS_MIN = 20.0
+_CUT_EVERY_S, _CUT_S, _SETTLED_S = (25.0, 45.0), (0.5, 4.0), 8.0
+_BACK_S = 15.0
+_AWAY_S = 12.0
+
+
+def sticks(flight: Flight) -> Figures:
+    """Hover while sticks go up at 25 Hz through loss; one channel counts, and comes back in RC_CHANNELS.
+
+    `age_ms` is how old the newest value that the autopilot has is when the ground hears of it.
+    """
+    flight.boot()
+    ground = flight.ground
+    pilot = Pilot(ground)
+    pilot.take_off()
+    pilot.set_mode(pilot.modes.hold)
+    ground.command(
+        mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, mavlink.MAVLINK_MSG_ID_RC_CHANNELS, 1e6 / STICKS_HZ, limit_s=30.0
+    )
+    flight.network.joint.impair(Link(rtt_ms=60, loss=LOSS).impairment())
+    mode, sent_s, ages, backwards, newest, trips = pilot.mode, [], [], 0, -1, 0
+    begun = time.monotonic()
+    heard = ground.received["RC_CHANNELS"]
+    while (now := time.monotonic()) - begun < _STICKS_S:
+        if now - begun >= len(sent_s) / STICKS_HZ:
+            value = _LEAST_US + len(sent_s) % _STEPS
+            channels = [1500] * 7 + [value] + [0] * 10
+            ground.send(mavlink.MAVLink_rc_channels_override_message(ground.system, AUTOPILOT, *channels))
+            sent_s.append(now)
+        ground.step()
+        if ground.received["RC_CHANNELS"] == heard:
+            continue
+        heard = ground.received["RC_CHANNELS"]
+        echo = getattr(ground.newest["RC_CHANNELS"], f"chan{_ECHO_CHANNEL}_raw") - _LEAST_US
+        if not 0 <= echo < len(sent_s):
+            continue
+        backwards += echo < newest
+        newest = echo
+        ages.append((time.monotonic() - sent_s[echo]) * 1e3)
+        trips += pilot.mode != mode
+    if not ages:
+        raise LateError("the autopilot told of no stick")
+    return {"p50_ms": percentile(ages, 0.5), "p95_ms": percentile(ages, 0.95), "backwards": backwards, "trips": trips}
+
+
+def cuts(flight: Flight) -> Figures:
+    """Ordinary flight with short link cuts: what the detectors say, and how long the link stays silent after a cut."""
+    assert flight.pair is not None
+    flight.boot()
+    ground = flight.ground
+    pilot = Pilot(ground)
+    pilot.take_off()
+    generator, mode, trips, back, made = random.Random(1), pilot.mode, 0, [], 0
+    watch = Watch(flight.pair.drone, "drone")
+    try:
+        ground.listen(_SETTLED_S)
+        end = time.monotonic() + CUTS_MIN * 60.0
+        while time.monotonic() < end:
+            ground.listen(generator.uniform(*_CUT_EVERY_S))
+            made += 1
+            flight.network.joint.impair({"loss": 1.0})
+            ground.listen(generator.uniform(*_CUT_S))
+            flight.network.joint.impair({"loss": 0.0})
+            since = time.monotonic()
+            ground.wait(lambda since=since: ground.came_s > since, _BACK_S, "a message after a cut")
+            back.append(ground.came_s - since)
+            if pilot.mode != mode:
+                trips += 1
+                with suppress(LateError):
+                    pilot.set_mode(pilot.modes.of(mode))
+    finally:
+        watch.stop()
+    figures: Figures = {"minutes": CUTS_MIN, "cuts": made, "back_s": max(back), "trips": trips}
+    windows = watch.take()
+    for name in DETECTORS:
+        for level, count in verdicts(name, windows).items():
+            figures[f"{name}_{level}"] = count
+    return figures
+
+
+def failover(flight: Flight) -> Figures:
+    """kill -9 of the station that flies the vehicle: its standby takes over before the autopilot's failsafe."""
+    flight.boot()
+    pilot = Pilot(flight.ground)
+    pilot.take_off()
+    mode = pilot.mode
+    south = flight.others[0]
+    _together(flight.ground, south, 5.0)
+    flight.daemons[NORTH].end()
+    killed_s = time.monotonic()
+    seconds = south.wait(lambda: south.beats_s and south.beats_s[-1] > killed_s, _AWAY_S, f"a heartbeat at {SOUTH}")
+    south.listen(_AWAY_S)
+    return {"seconds": seconds, "trips": float(south.newest["HEARTBEAT"].custom_mode != mode)}
+
+
+def _together(first: Ground, second: Ground, seconds: float) -> None:
+    """Both stations' software speaks; only one is heard."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        first.step()
+        second.step()
