@@ -85,7 +85,8 @@ def in_the_air(
     connect_s: float = CONNECT_S,
     gcs: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """A pair in a network, until `stack` ends; `both`, `drone` and `gcs` add to the configurations. Raises ChildError.
+    """A pair in a network, until `stack` ends; `both`, `drone` and `gcs` add to the configurations, None takes away.
+    Raises ChildError.
 
     The applications' sockets are there first: the gcs finds its ground software listening.
     """
@@ -97,7 +98,8 @@ def in_the_air(
         ("gcs", {**gcs_config(keys), **(both or {}), **(gcs or {})}),
         ("drone", {**drone_config(keys, air.GCS), **(both or {}), **(drone or {})}),
     ):
-        ends[name] = End(config, network[name].descriptor)
+        given = {key: value for key, value in config.items() if value is not None}
+        ends[name] = End(given, network[name].descriptor)
         stack.callback(ends[name].close)
     connected(ends, connect_s)
     return Pair(ends, vehicle, ground, DRONE_PLAIN, GCS_PLAIN, stack)

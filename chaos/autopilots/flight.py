@@ -98,7 +98,7 @@ def flight(
             own: dict[str, Any] = {"rekey_interval_s": 0.0, **(drone or {})}
             if wiring is Wiring.SERIAL:
                 cable = stack.enter_context(SerialCable(baud=BAUD))
-                own |= {"plain": f"serial:{cable.near}:{BAUD}", "plain_bind": ""}
+                own |= {"plain": f"serial:{cable.near}:{BAUD}", "plain_bind": None}
                 where = cable.far, 0
             gcs = _GROUNDS if wiring is Wiring.GROUNDS else {}
             for port in MORE_GROUNDS if gcs else ():
