@@ -21,9 +21,11 @@ std::vector<std::uint64_t> times_due(AutopilotPace& pace, unsigned free, bool sh
   return out;
 }
 
-TEST(AutopilotPace, SaysNothingOfALinkThatIsNotShaped) {
+TEST(AutopilotPace, SaysNothingOfALinkThatIsNotShapedUnlessRoomGetsScarce) {
   AutopilotPace pace;
-  EXPECT_TRUE(times_due(pace, 0, false, kS, 1'000).empty());
+  EXPECT_TRUE(times_due(pace, 50, false, kS, 1'000).empty());
+  EXPECT_TRUE(pace.due(49, false, 200 * kS));
+  EXPECT_TRUE(pace.due(50, false, 200 * kS + 100 * kMs));
 }
 
 TEST(AutopilotPace, SpeaksOnceASecond) {

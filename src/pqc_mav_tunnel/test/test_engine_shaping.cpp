@@ -154,6 +154,34 @@ TEST(EngineShaping, WithBundlesItMayBeSwitchedOffWhileAllIsFull) {
   }
 }
 
+/// As an ArduPilot sends it. Nothing is known of the link: the values leave in portions, and what else comes passes them.
+TEST(EngineShaping, AWholeListOfParametersArrivesInOrder) {
+  Tunnel tunnel({{"shape_kbit", kShapeAuto}}, {{"shape_kbit", kShapeAuto}});
+  ASSERT_TRUE(tunnel.connect());
+  const auto port = plain_port(*tunnel.drone, "uav1");
+  constexpr int kValues = 1'000;
+  for (int i = 0; i < kValues; ++i) {
+    auto value = mavlink2(22, 25);
+    value[10] = static_cast<std::uint8_t>(i);
+    value[11] = static_cast<std::uint8_t>(i >> 8);
+    tunnel.autopilot.send(value, port);
+  }
+  tunnel.autopilot.send(mavlink2(77, 10), port);
+  int next = 0;
+  bool passed = false;
+  while (next < kValues || !passed) {
+    const auto got = tunnel.ground.receive();
+    ASSERT_TRUE(got) << next;
+    if ((*got)[7] == 77) {
+      passed = true;
+      continue;
+    }
+    ASSERT_EQ((*got)[10] + 256 * (*got)[11], next++);
+  }
+  EXPECT_TRUE(eventually([&] { return shaped(*tunnel.drone, ShapeClass::transfer).sent > 0; })) << "some waited";
+  EXPECT_EQ(status(*tunnel.drone).shape_kbit, 0u);
+}
+
 /// The room that is left, as RADIO_STATUS says it; none if something else comes.
 std::optional<unsigned> told_room(const std::optional<Bytes>& datagram) {
   if (!datagram || datagram->size() != kRadioStatusSize) return std::nullopt;

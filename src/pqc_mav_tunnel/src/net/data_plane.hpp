@@ -273,6 +273,10 @@ class DataPlane {
   void hear_arrived(Link& link, const Arrived& word, std::uint64_t now);
   void follow_rate(Link& link, std::uint64_t now);
   void pace_autopilot(Link& link, std::uint64_t now);
+  bool holds_parameter(Link& link, ByteView datagram, std::uint64_t now);
+  void send_parameters(Link& link, std::uint64_t now);
+  [[nodiscard]] bool paces_parameters(const Link& link) const noexcept;
+  void make_shaper(Link& link);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);

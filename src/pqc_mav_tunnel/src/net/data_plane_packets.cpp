@@ -32,7 +32,9 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
       continue;
     }
     if (tap_) tap_->take(slot.bytes, source, link.counters);  // now, before it is sealed in place
-    if (!shaping)
+    if (!shaping && holds_parameter(link, slot.bytes, now))
+      link.shaper->take(slot.bytes, now);
+    else if (!shaping)
       bundle_plain(link, plain_in_.with_room(i), now);
     else if (admits_plain(link, now))
       shape_plain(link, slot.bytes, now);
@@ -41,6 +43,7 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
     send_shaped(link, now);
   else
     send_sealed(link);
+  send_parameters(link, now);
   if (tap_) tap_->flush(link.counters);
 }
 

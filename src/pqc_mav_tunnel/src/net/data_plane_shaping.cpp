@@ -38,6 +38,41 @@ void DataPlane::charge_lengths(Link& link, const Bundler::Packet& bundle) noexce
   if (shaped(link)) link.shaper->charge_more(bundle.bytes.size() - kOverhead - bundle.payload);
 }
 
+/// Whether values of parameters leave in portions as long as no rate is known.
+bool DataPlane::paces_parameters(const Link& link) const noexcept {
+  return link.finder != nullptr && config_.role == Role::drone;
+}
+
+/// While all else leaves as it comes. What is held keeps its order.
+bool DataPlane::holds_parameter(Link& link, ByteView datagram, std::uint64_t now) {
+  if (!paces_parameters(link) || !ready(link) || !is_parameter(datagram)) return false;
+  const bool waits = link.shaper && link.shaper->parameter_waits() != 0;
+  if (!waits && link.parameter_pace.takes(datagram.size() + link.session.overhead() + Shaper::kUdpIp, now))
+    return false;
+  make_shaper(link);
+  return true;
+}
+
+/// The next portion of them, if it is time for it.
+void DataPlane::send_parameters(Link& link, std::uint64_t now) {
+  if (!paces_parameters(link) || !link.shaper || link.shaper->on()) return;
+  if (!ready(link)) return link.shaper->clear();
+  while (const auto size = link.shaper->parameter_waits()) {
+    if (!link.parameter_pace.takes(size + link.session.overhead() + Shaper::kUdpIp, now)) break;
+    bundle_plain(link, link.shaper->next_parameter(), now);
+    if (encrypted_out_.full()) send_sealed(link);
+  }
+  send_sealed(link);
+  if (link.shaper->parameter_waits() == 0 || !link.parameter_pace.wants_probe()) return;
+  send_bundle(link, now);  // the PROBE goes behind it
+  send_sealed(link);
+  const auto probe = link.probes.ask(now_ns());
+  link.last_probe_ns = now;
+  link.parameter_pace.probed(probe.id, now);
+  std::array<std::uint8_t, 16> tlvs{};
+  send_control_now(link, ByteView(tlvs).first(*append_control(tlvs, 0, probe)), now);
+}
+
 /// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.
 void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   if (!ready(link)) return link.shaper->clear();
@@ -103,15 +138,20 @@ std::uint32_t DataPlane::rate_of(const Link& link, std::uint64_t now) const noex
   return kbit == 0 ? most : std::min(kbit, most);
 }
 
+void DataPlane::make_shaper(Link& link) {
+  if (link.shaper) return;
+  link.shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
+                                         MessageClasses(config_.shape_ids));
+  link.shaper->hold_parameters(paces_parameters(link));
+}
+
 void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
   shaping_ = shaping_ || kbit != 0;
-  if (!link.shaper) {
-    if (kbit == 0) return;
-    link.shaper = std::make_unique<Shaper>(kHeaderSize, std::max(config_.max_payload, kControlFrameMax), kTagSize,
-                                           MessageClasses(config_.shape_ids));
-  }
+  if (!link.shaper && kbit == 0) return;
+  make_shaper(link);
   link.shaper->set_around(link.by_wire() ? link.wire->radio().around() : Shaper::kUdpIp);
   link.shaper->set_kbit(kbit, now);
+  link.shaper->hold_parameters(paces_parameters(link));
   if (link.hub) link.hub->keep_apart(kbit != 0);
   send_shaped(link, now);  // all of it once shaping is off
   link.publish(now);

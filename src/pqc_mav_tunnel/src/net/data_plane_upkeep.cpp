@@ -28,6 +28,8 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       send_control_now(link, ByteView(tlvs).first(append_seen(link, tlvs, *size)), now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
       link.probes.on_reply(*reply, now);
+      link.parameter_pace.answered(reply->id, link.probes.least_ns(), now);
+      send_parameters(link, now);
     } else if (const auto* seen = std::get_if<Seen>(&control)) {
       if (current) link.session.peer_has_seen(seen->highest);
     } else if (const auto* arrived = std::get_if<Arrived>(&control)) {
@@ -191,6 +193,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   count_kernel_drops(link, now);
   follow_rate(link, now);
   pace_autopilot(link, now);
+  send_parameters(link, now);
   follow_path(link, now);
   const auto before = link.session.ended();
   bool notify = link.session.tick(now);

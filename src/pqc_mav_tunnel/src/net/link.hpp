@@ -24,6 +24,7 @@
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
 #include "shape/autopilot_pace.hpp"
+#include "shape/parameter_pace.hpp"
 #include "shape/rate_finder.hpp"
 #include "shape/shaper.hpp"
 
@@ -143,6 +144,7 @@ struct Link {
   std::unique_ptr<RateFinder> finder;  // where the rate is to be found
   bool waited = false;                 // in the shaper, since the peer's last word for the finder
   AutopilotPace autopilot_pace;        // drone
+  ParameterPace parameter_pace;        // drone, while its finder knows no rate
   std::uint8_t radio_statuses = 0;     // told to the autopilot: their number in MAVLink
   struct {
     std::uint64_t key = 0, highest = 0, at = 0;

@@ -14,7 +14,7 @@ namespace pqcmav {
 class AutopilotPace {
  public:
   /// Is it time for a status? Asked ten times a second. `free_percent`: room in the queues that would drop. One each
-  /// second as long as the link is shaped, at once when room gets scarce or is there again, and for a minute after:
+  /// second as long as the link is shaped or room is scarce, at once when that begins or ends, and for a minute after:
   /// ArduPilot takes back what it slowed by only while statuses say that there is room.
   [[nodiscard]] bool due(unsigned free_percent, bool shaped, std::uint64_t now) noexcept;
 

@@ -45,6 +45,9 @@ struct DatagramClass {
   bool operator==(const DatagramClass&) const = default;
 };
 
+/// A single unsigned PARAM_VALUE, short enough for the places of such.
+bool is_parameter(ByteView datagram) noexcept;
+
 /// The best class among its messages; what cannot be read belongs to the rest.
 DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcept;
 

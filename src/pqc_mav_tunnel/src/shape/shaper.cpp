@@ -116,7 +116,8 @@ std::optional<Shaper::Line> Shaper::most_important(std::uint64_t now, const Over
   if (!queue(transfer).empty()) return transfer;
   const bool streams = !queue(stream).empty();
   const bool others = streams || !queue(rest).empty();
-  if (!queue(parameters).empty() && (!others || parameter_turns_ + 1 < kShapeParameterTurns)) return parameters;
+  const bool values = !queue(parameters).empty() && (on() || !holds_parameters_);
+  if (values && (!others || parameter_turns_ + 1 < kShapeParameterTurns)) return parameters;
   if (!queue(rest).empty() && (!streams || stream_turns_ + 1 >= kShapeTurns)) return rest;
   if (streams) {
     queue(stream).pick(now -
@@ -176,6 +177,18 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
   pool(*chosen).give_back(packet.place);
   ++count(*chosen).sent;
   return Leaving{pool(*chosen).with_room(packet.place, packet.size), class_of(*chosen), joining};
+}
+
+std::size_t Shaper::parameter_waits() const noexcept {
+  const auto& waiting = queues_[static_cast<std::size_t>(Line::parameters)];
+  return waiting.empty() ? 0 : waiting.front().size;
+}
+
+MutableBytes Shaper::next_parameter() noexcept {
+  const auto packet = queue(Line::parameters).pop();
+  pool(Line::parameters).give_back(packet.place);
+  ++count(Line::parameters).sent;
+  return pool(Line::parameters).with_room(packet.place, packet.size);
 }
 
 std::uint64_t Shaper::due(std::uint64_t now, const Overhead& overhead) noexcept {

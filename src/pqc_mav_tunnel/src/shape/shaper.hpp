@@ -59,6 +59,12 @@ class Shaper {
   std::optional<Leaving> next(std::uint64_t now, const Overhead& overhead) noexcept;
   /// When next() is worth asking; kNever while nothing waits.
   [[nodiscard]] std::uint64_t due(std::uint64_t now, const Overhead& overhead) noexcept;
+  /// While shaping is off, values of parameters wait all the same, for next_parameter().
+  void hold_parameters(bool held) noexcept { holds_parameters_ = held; }
+  /// The size of the oldest that waits; 0: none does.
+  [[nodiscard]] std::size_t parameter_waits() const noexcept;
+  /// With its room; good until something is taken. One must wait.
+  MutableBytes next_parameter() noexcept;
   /// Drops everything that waits: there is no session to send it in.
   void clear() noexcept;
   [[nodiscard]] ShapeCounts counts(std::uint64_t now) const noexcept;
@@ -95,6 +101,7 @@ class Shaper {
   SentValues sent_values_{2 * kShapeStreams};
   unsigned stream_turns_ = 0;     // since the rest had one
   unsigned parameter_turns_ = 0;  // since streams or the rest had one
+  bool holds_parameters_ = false;
   std::uint64_t order_ = 0;
   ShapeCounts counts_{};
 };
