@@ -310,6 +310,7 @@ class AddressWorld {
     Reception::Host host{environment(),
                          [](std::string_view) { return std::optional<std::size_t>(0); },
                          [](const SockAddr&) { return false; },
+                         [](const SockAddr&) { return std::uint64_t{0}; },
                          [](const SigInfo&) { return std::uint64_t{0}; },
                          [](Standing) { return std::optional<std::uint16_t>(); },
                          [] { return std::uint32_t{60'000}; },
