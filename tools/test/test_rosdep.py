@@ -42,6 +42,7 @@ SYSTEM_KEYS = {
     *("nlohmann-json-dev", "yaml-cpp"),
 }
 ROS = {
+    "ament_cmake_vendor_package",
     *("action_msgs", "ament_cmake", "ament_cmake_pytest", "ament_index_python", "builtin_interfaces"),
     *("composition_interfaces", "rcl", "rcl_yaml_param_parser"),
     *("rclcpp", "rclcpp_action", "rclcpp_components", "rclcpp_lifecycle"),

@@ -5,6 +5,7 @@
 # and the build options; the workspace's set-up and this package's CMakeLists.txt both call it.
 #
 #   build_liboqs.sh --prefix DIR [--work DIR] [--jobs N] [--toolchain FILE] [--demo]
+#   build_liboqs.sh --cache     prints the same options as an initial cache for CMake, and --commit the source's commit
 #   build_liboqs.sh --key [--toolchain FILE] [--demo]   prints a hash that changes with anything that changes the result
 #
 # A CMake toolchain file makes it a library for another machine. --demo: algorithms_demo.txt only, compiled in haste.
@@ -131,6 +132,17 @@ hardening() {
   done
 }
 
+# cache: the options of `build` for a build that somebody else starts, by ament_vendor.
+cache() {
+  local option name
+  for option in "${OPTIONS[@]}" -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_C_FLAGS=$(hardening cc)" \
+    "-DCMAKE_SHARED_LINKER_FLAGS=$LINKING" "-DOQS_MINIMAL_BUILD=$(algorithms)" \
+    "-DCMAKE_PROJECT_INCLUDE=$here/compat/inject.cmake"; do
+    name="${option%%=*}"
+    printf 'set(%s "%s" CACHE STRING "")\n' "${name#-D}" "${option#*=}"
+  done
+}
+
 build() {
   local prefix="$1" work="$2" jobs="$3" toolchain="$4" cc crate source generator extra=()
   [ -f "$prefix/.complete" ] && [ "$(cat "$prefix/.complete")" = "$(key "$toolchain")" ] && return
@@ -172,6 +184,8 @@ main() {
   while [ $# -gt 0 ]; do
     case "$1" in
       --key) only_key=1; shift ;;
+      --cache) cache; return ;;
+      --commit) echo "$LIBOQS_COMMIT"; return ;;
       --prefix) prefix="$2"; shift 2 ;;
       --work) work="$2"; shift 2 ;;
       --jobs) jobs="$2"; shift 2 ;;

@@ -108,3 +108,32 @@ def test_downstream_package_links_and_runs_without_any_environment(tmp_path: Pat
     version, enabled = result.stdout.split()
     assert tuple(int(part) for part in version.split("-")[0].split(".")[:2]) >= (0, 13)
     assert enabled == "1"
+
+
+VENDOR = """\
+macro(ament_vendor name)
+  cmake_parse_arguments(_vendor "" "VCS_URL;VCS_VERSION" "CMAKE_ARGS" ${ARGN})
+  message(STATUS "vendored=[${name}|${_vendor_VCS_URL}|${_vendor_VCS_VERSION}|${_vendor_CMAKE_ARGS}]")
+endmacro()
+"""
+
+
+def test_ament_vendor_is_given_the_commit_of_the_crate_and_all_of_its_options(tmp_path: Path) -> None:
+    """Where it is installed; whether upstream's repository can be reached, the build itself shows."""
+    place = tmp_path / "prefix" / "share" / "ament_cmake_vendor_package" / "cmake"
+    place.mkdir(parents=True)
+    (place / "ament_cmake_vendor_packageConfig.cmake").write_text(VENDOR)
+    prefixes = ";".join([str(tmp_path / "prefix"), *os.environ.get("AMENT_PREFIX_PATH", "").split(":")])
+    said = cmake(
+        *("-S", str(PACKAGE), "-B", str(tmp_path / "build"), "-DBUILD_TESTING=OFF", "-DLIBOQS_VENDOR_FORCE_BUILD=ON"),
+        f"-DCMAKE_PREFIX_PATH={prefixes}",
+        cwd=tmp_path,
+    )
+    name, url, commit, options = said.partition("vendored=[")[2].partition("]")[0].split("|")
+    assert (name, url) == ("liboqs_vendor", "https://github.com/open-quantum-safe/liboqs.git")
+    script = (PACKAGE / "scripts" / "build_liboqs.sh").read_text()
+    assert f"readonly LIBOQS_COMMIT={commit}\n" in script and len(commit) == 40
+    cache = Path(options.removeprefix("-C")).read_text()
+    assert 'set(OQS_ENABLE_KEM_HQC "ON" CACHE STRING "")\n' in cache and "inject.cmake" in cache
+    wanted = [line for line in (PACKAGE / "algorithms.txt").read_text().splitlines() if not line.startswith("#")]
+    assert f'set(OQS_MINIMAL_BUILD "{";".join(wanted)}" ' in cache
