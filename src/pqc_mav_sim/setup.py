@@ -14,7 +14,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
         # So that 'ros2 run' finds them as well; the programs themselves are on the PATH.
-        (f"lib/{PACKAGE}", ["scripts/pqcmav-sim-ground", "scripts/pqcmav-sim-vehicle"]),
+        (f"lib/{PACKAGE}", [f"scripts/pqcmav-sim-{each}" for each in ("ground", "radio", "vehicle")]),
     ],
     install_requires=["setuptools", "pymavlink"],
     extras_require={"test": ["pytest", "hypothesis", "psutil", "mavsdk", "MAVProxy"]},
@@ -28,6 +28,7 @@ setup(
         "console_scripts": [
             "pqcmav-sim-vehicle = pqc_mav_sim.vehicle_cli:main",
             "pqcmav-sim-ground = pqc_mav_sim.ground_cli:main",
+            "pqcmav-sim-radio = pqc_mav_sim.radio_cli:main",
         ],
     },
 )

@@ -60,6 +60,27 @@ TEST(RadioRate, FollowsTheAir) {
   EXPECT_EQ(radio.lost, 0);
 }
 
+TEST(RadioRate, WhoSendsLittleIsNotHeldBack) {
+  RadioRate rate(57'600);
+  Radio radio;
+  for (std::uint64_t now = 0; now < 60 * kSecond; now += kStep) {
+    if (now % kSecond == 0) {  // two packets at once, each second
+      rate.on_sent(220);
+      radio.take(220);
+    }
+    radio.send(3000 * 0.005);
+    if (now % (kSecond / 4) == kStep) rate.on_word(radio.free_percent(), 0, now);
+  }
+  EXPECT_GT(rate.bytes_per_s(60 * kSecond), 2500);
+}
+
+TEST(RadioRate, APortThatIsFarQuickerThanTheAirIsNoRate) {
+  RadioRate rate(460'800, 5'500);
+  EXPECT_EQ(rate.bytes_per_s(0), 5'500);
+  for (std::uint64_t now = 0; now < 60 * kSecond; now += kSecond / 10) rate.on_word(100, 0, now + 1);
+  EXPECT_EQ(rate.bytes_per_s(60 * kSecond), 5'500) << "nothing was sent: an empty buffer says nothing";
+}
+
 TEST(RadioRate, ForgedWordsStayWithinBounds) {
   std::mt19937 random(2);
   RadioRate rate(57'600);

@@ -14,7 +14,6 @@ class LinePace {
 
   explicit LinePace(std::uint32_t baud) noexcept : ns_per_byte_(10'000'000'000 / baud) {}  // a start and a stop bit
 
-  [[nodiscard]] std::uint64_t ns_of(std::size_t bytes) const noexcept { return bytes * ns_per_byte_; }
   void wrote(std::size_t bytes, std::uint64_t now) noexcept {
     free_at_ = std::max(free_at_, now) + bytes * ns_per_byte_;
   }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kReopenMostNs = 500 * kMs, kStuckNs = kS, kRadioShowNs = 100 * kMs;
 constexpr std::uint64_t kNoFrameNs = 5 * kS, kActiveNs = 5 * kS;
+constexpr double kUnknownMost = 5'500;       // bytes/s: a radio may have a port that is far quicker than its air
 constexpr std::uint64_t kForeignLeast = 64;  // bytes: less than that is noise
 constexpr std::uint64_t kBeatBusyNs = 250 * kMs, kBeatIdleNs = kS, kBeatForAllNs = 5 * kS;
 constexpr std::size_t kQuantum = 256;                // bytes of a drone's turn
@@ -56,7 +57,8 @@ RadioPort::RadioPort(const RadioSettings& settings, bool drone_end, std::string 
       opener_({settings.path, settings.baud, settings.flow_control, true}, kReopenMostNs,
               [this](LogLevel level, std::string sentence) { events_.log(level, owner_, std::move(sentence)); }),
       pace_(settings.baud),
-      rate_(settings.baud),
+      rate_(settings.baud, settings.mavlink ? kUnknownMost : 1e9),
+      bytes_per_s_(rate_.bytes_per_s(0)),
       state_("not open yet") {}
 
 void RadioPort::close() noexcept {
@@ -94,7 +96,8 @@ EndpointStatus RadioPort::status() const {
 }
 
 std::uint64_t RadioPort::datagram_ns() const noexcept {
-  return pace_.ns_of(kDatagramSmall + (settings_.mavlink ? 3 : 1) * around());
+  const auto bytes = static_cast<double>(kDatagramSmall + (settings_.mavlink ? 3 : 1) * around());
+  return static_cast<std::uint64_t>(1e9 * bytes / bytes_per_s_.load(std::memory_order_relaxed));
 }
 
 // --- Waiting ------------------------------------------------------------------------------------------------------
@@ -334,7 +337,8 @@ void RadioPort::show(std::uint64_t now) {
   shown_ns_ = now;
   const auto active = std::max<std::ptrdiff_t>(
       1, std::ranges::count_if(wires_, [&](const auto& wire) { return now - wire->used_ns_ < kActiveNs; }));
-  const auto kbit = std::max(1U, static_cast<std::uint32_t>(rate_.bytes_per_s(now) * 8 / 1000));
+  bytes_per_s_ = rate_.bytes_per_s(now);
+  const auto kbit = std::max(1U, static_cast<std::uint32_t>(bytes_per_s_ * 8 / 1000));
   for (const auto& wire : wires_) wire->kbit_ = std::max(1U, kbit / static_cast<std::uint32_t>(active));
   std::string state = "open, " + std::to_string(kbit) + " kbit/s";
   if (status_ && rate_.speaks(now))

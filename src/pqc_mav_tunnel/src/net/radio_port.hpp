@@ -134,6 +134,7 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   RadioHeartbeat heartbeat_;
   LinePace pace_;
   RadioRate rate_;
+  std::atomic<double> bytes_per_s_;
   std::optional<RadioStatus> status_;
   ByteArray<kCarrierMost> out_;  // what is being written
   std::size_t out_begin_ = 0, out_end_ = 0, turn_ = 0;

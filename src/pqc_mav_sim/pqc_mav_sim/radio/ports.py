@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated radios as pseudo terminals, each a serial port that a program opens as it would a real one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import random
+import threading
+import time
+import tty
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pqc_mav_sim.impairment.model import ImpairedDirection
+from pqc_mav_sim.impairment.settings import Impairment
+from pqc_mav_sim.radio.air import Air
+from pqc_mav_sim.radio.modem import Modem
+from pqc_mav_sim.radio.profile import PROFILES, RadioProfile
+
+_STEP_S = 0.002
+_CTS_AT = 17  # bytes of room; below that the radio stops its host
+
+
+@dataclass(frozen=True)
+class RadioTerms:
+    """What is between the ports.
+
+    Attributes:
+        profile: kind of the radios.
+        drones: radios in the air besides the one on the ground.
+        loss: share of the time in which the air carries nothing.
+        burst_ms: how long it does so each time.
+        byte_loss: share of bytes that a serial port loses, and as many that it invents.
+        flow_control: the radio stops its host instead of losing what comes too fast.
+        seed: of all that is drawn.
+    """
+
+    profile: RadioProfile = PROFILES["sik"]
+    drones: int = 1
+    loss: float = 0.0
+    burst_ms: float = 200.0
+    byte_loss: float = 0.0
+    flow_control: bool = False
+    seed: int = 1
+
+
+class RadioPorts:
+    """`ground` and `air` are paths of serial ports: that of the ground's radio, and those of the drones'."""
+
+    def __init__(self, terms: RadioTerms, folder: Path | None = None) -> None:
+        """With `folder` the ports are links in it: ground, air1, air2, ..."""
+        self._terms = terms
+        self._modems = [Modem(terms.profile) for _ in range(terms.drones + 1)]
+        bad = Impairment(loss=terms.loss, dead_ms=terms.burst_ms) if terms.loss else Impairment()
+        self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad))
+        self._random = random.Random(f"bytes {terms.seed}")
+        pairs = [pty.openpty() for _ in self._modems]
+        self._devices = [device for device, _ in pairs]
+        self._ports = [port for _, port in pairs]
+        for device, port in pairs:
+            tty.setraw(port)
+            fcntl.fcntl(device, fcntl.F_SETFL, fcntl.fcntl(device, fcntl.F_GETFL) | os.O_NONBLOCK)
+        names = [os.ttyname(port) for port in self._ports]
+        self._links: list[Path] = []
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._links = [folder / name for name in ("ground", *(f"air{i + 1}" for i in range(terms.drones)))]
+            for link, name in zip(self._links, names, strict=True):
+                link.unlink(missing_ok=True)
+                link.symlink_to(name)
+            names = [str(link) for link in self._links]
+        self.ground, *self.air = names
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sim-radio", daemon=True)
+
+    def start(self) -> None:
+        """Begin to carry."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and remove the links."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        for link in self._links:
+            link.unlink(missing_ok=True)
+        for descriptor in (*self._devices, *self._ports):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def __enter__(self) -> RadioPorts:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def summary(self) -> dict[str, Any]:
+        """Counters of each radio; all of it is simulated."""
+        with self._lock:
+            radios = {Path(name).name: modem.summary() for name, modem in zip(self._names, self._modems, strict=True)}
+        return {"simulated": True, "profile": self._terms.profile.says, "radios": radios}
+
+    @property
+    def _names(self) -> list[str]:
+        return [self.ground, *self.air]
+
+    def _run(self) -> None:
+        begin = last = time.monotonic()
+        may_read, may_write = [0.0] * len(self._modems), [0.0] * len(self._modems)
+        while not self._ended.wait(_STEP_S):
+            now = time.monotonic()
+            budget = (now - last) * self._terms.profile.baud / 10
+            last = now
+            with self._lock:
+                for number, modem in enumerate(self._modems):
+                    may_read[number] = min(may_read[number] + budget, 2 * budget + 1)
+                    may_read[number] -= self._read(number, modem, int(may_read[number]), now - begin)
+                self._air.advance(now - begin)
+                for number, modem in enumerate(self._modems):
+                    may_write[number] = min(may_write[number] + budget, 2 * budget + 1)
+                    may_write[number] -= self._write(number, modem, int(may_write[number]))
+
+    def _read(self, number: int, modem: Modem, most: int, now: float) -> int:
+        if self._terms.flow_control:
+            most = min(most, modem.room - _CTS_AT)
+        if most <= 0:
+            return 0
+        try:
+            data = os.read(self._devices[number], most)
+        except OSError:  # nothing there, or nobody has the port open
+            return 0
+        modem.from_host(self._spoiled(data), now)
+        return len(data)
+
+    def _write(self, number: int, modem: Modem, most: int) -> int:
+        data = modem.take_for_host(most)
+        if data:
+            with contextlib.suppress(OSError):  # a host that does not read loses it
+                os.write(self._devices[number], self._spoiled(data))
+        return len(data)
+
+    def _spoiled(self, data: bytes) -> bytes:
+        share = self._terms.byte_loss
+        if not share:
+            return data
+        out = bytearray()
+        for byte in data:
+            drawn = self._random.random()
+            if drawn >= share:
+                out.append(byte)
+            if share <= drawn < 2 * share:
+                out.append(self._random.randrange(256))
+        return bytes(out)

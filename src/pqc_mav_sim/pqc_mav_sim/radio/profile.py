@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds of radios as figures: those of SiK follow its firmware's own formulas (ArduPilot/SiK, tdm.c and serial.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_TICK = 16e-6  # s, of SiK's timer
+_TRAILER = 2  # bytes that SiK puts behind each packet
+_OVERHEAD_TICKS = 13
+
+
+@dataclass(frozen=True)
+class RadioProfile:
+    """One kind of radio.
+
+    Attributes:
+        says: what it stands for, and what of it is assumed.
+        baud: of its serial port.
+        air_kbit: bits in the air per second while it sends.
+        aligns: air packets begin and end with MAVLink messages, and heartbeats are answered with RADIO_STATUS.
+        ecc: each byte goes twice, and packets are half as long.
+        packet_most: bytes of one air packet.
+        buffer: bytes from the host that wait for the air; what comes beyond is lost.
+        to_host_buffer: bytes from the air that wait for the serial port.
+        window_most_s: the longest turn of one radio.
+        full_duplex: both sides send at any time.
+        delay_s: added to each packet.
+        repeats: what the air loses is sent again, in order: delay instead of loss.
+        status_s: RADIO_STATUS goes to the host so often by itself; 0 = only for heartbeats, where it aligns.
+    """
+
+    says: str
+    baud: int = 57_600
+    air_kbit: int = 64
+    aligns: bool = False
+    ecc: bool = False
+    packet_most: int = 250
+    buffer: int = 1850
+    to_host_buffer: int = 645
+    window_most_s: float = 0.131
+    full_duplex: bool = False
+    delay_s: float = 0.0
+    repeats: bool = False
+    status_s: float = 0.0
+
+    @property
+    def byte_s(self) -> float:
+        """Air time of one byte."""
+        ticks = (8 + 8_000 // self.air_kbit) // 16 + 1
+        return ticks * _TICK * (2 if self.ecc else 1)
+
+    @property
+    def latency_s(self) -> float:
+        """Air time of a packet without bytes: preamble, header, checksum."""
+        plain = self.byte_s / (2 if self.ecc else 1)
+        return 13 * plain + _OVERHEAD_TICKS * _TICK + (4 * self.byte_s if self.ecc else 0)
+
+    @property
+    def most(self) -> int:
+        """Bytes of the host in one air packet."""
+        return self.packet_most // 2 - 7 if self.ecc else self.packet_most
+
+    @property
+    def window_s(self) -> float:
+        """One radio's turn: three packets, or as long as it may be."""
+        return min(3 * (self.latency_s + self.most * self.byte_s), self.window_most_s)
+
+    @property
+    def silence_s(self) -> float:
+        """Between two turns."""
+        return 2 * self.latency_s
+
+    def flight_s(self, size: int) -> float:
+        """Air time of a packet with so many bytes of the host."""
+        return self.latency_s + (size + _TRAILER) * self.byte_s
+
+    def fits(self, left_s: float) -> int:
+        """Bytes that a packet may have which has to be over by then."""
+        return min(self.most, int((left_s - self.latency_s) / self.byte_s) - _TRAILER - 1)
+
+
+PROFILES: Mapping[str, RadioProfile] = {
+    "sik-raw": RadioProfile("a SiK radio with MAVLINK=0: cuts its bytes anywhere"),
+    "sik": RadioProfile("a SiK radio as it comes, MAVLINK=1", aligns=True),
+    "sik-ecc": RadioProfile("a SiK radio with MAVLINK=1 and ECC=1", aligns=True, ecc=True),
+    "rfd900x": RadioProfile(
+        "an RFD900x at 57,600 baud and 200 kbit/s in the air, taken as SiK", air_kbit=200, aligns=True
+    ),
+    "elrs": RadioProfile(
+        "ELRS in MAVLink mode: repeats in order, tells its state by itself; rate and delay are assumed",
+        baud=460_800,
+        air_kbit=24,
+        aligns=True,
+        packet_most=280,
+        full_duplex=True,
+        delay_s=0.05,
+        repeats=True,
+        status_s=0.01,
+    ),
+    "satellite": RadioProfile(
+        "a satellite modem: slow, late, and without a word about itself; all figures are assumed",
+        baud=19_200,
+        air_kbit=5,
+        packet_most=340,
+        buffer=4096,
+        full_duplex=True,
+        delay_s=0.9,
+        repeats=True,
+    ),
+}
