@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pqc_mav_common.diagnostics import LOW_CHARGE
 from pqc_mav_dashboard.picture import End, Sense
-from pqc_mav_proxy.names import keys_are_old, plain_is_down
+from pqc_mav_proxy.names import keys_are_old, plain_is_down, radio_is_down
 
 FINE = 0
 LOSS, HIGH_LOSS = 0.02, 0.10  # what the policy counts as trouble begins at the second
@@ -45,7 +45,7 @@ def _of_end(end: End, clock_s: float) -> list[Trouble]:
         found.append((1, "renews its keys"))
     if keys_are_old(error):
         found.append((6, error))
-    if plain_is_down(error):
+    if plain_is_down(error) or radio_is_down(error):
         found.append((4, error))
     for side, words in (("local", "to here"), ("peer", "to the other end")):
         loss = (end.quality.get(side) or {}).get("loss")

@@ -29,6 +29,7 @@ def end(state: str = "UP", loss: float | None = 0.0, heard_s: float = 100.0, **s
         (end("REKEYING"), 1, "renews"),
         (end(last_error="KEY_OLD: 400 s"), 6, "KEY_OLD"),
         (end(last_error="PLAIN_DOWN: no port"), 4, "PLAIN_DOWN"),
+        (end(last_error="RADIO_DOWN: lost"), 4, "RADIO_DOWN"),
         (end(last_error="an old story"), 0, ""),
         (end(loss=0.02), 0, ""),
         (end(loss=0.021), 2, "2% lost"),

@@ -12,6 +12,8 @@ STATES = ("DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING")
 KEY_OLD = "KEY_OLD"
 # What it says while a serial port or another endpoint of plaintext does not work, perhaps behind the former.
 PLAIN_DOWN = "PLAIN_DOWN"
+# The same of the serial radio that carries the link.
+RADIO_DOWN = "RADIO_DOWN"
 # How it begins in the last status of a drone that its ground station does not serve any more.
 REMOVED = "REMOVED"
 # What a shaped link tells apart, as in its counters.
@@ -40,6 +42,11 @@ def removed(drone_id: str, role: str) -> dict[str, str]:
 def plain_is_down(last_error: str) -> bool:
     """Whether an endpoint of plaintext does not work at an end with this error."""
     return PLAIN_DOWN in last_error
+
+
+def radio_is_down(last_error: str) -> bool:
+    """Whether the serial radio of the link does not work at an end with this error."""
+    return RADIO_DOWN in last_error
 
 
 def state_name(number: int) -> str:

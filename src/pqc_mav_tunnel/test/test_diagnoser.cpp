@@ -60,6 +60,7 @@ TEST_F(DiagnoserTest, LevelsAndWords) {
       {false, degraded, "KEY_OLD: do something.", 1, "KEY_OLD: do something."},
       {true, up, "PLAIN_DOWN: The port is not there.", 1, "PLAIN_DOWN: The port is not there."},
       {false, up, "KEY_OLD: x. PLAIN_DOWN: lost.", 1, "KEY_OLD: x. PLAIN_DOWN: lost."},
+      {true, up, "RADIO_DOWN: The port was lost.", 1, "RADIO_DOWN: The port was lost."},
       {true, down, "", 2, "no session"},
       {true, down, "wrong key", 2, "wrong key"},
       {false, down, "", 1, "the drone has not connected yet"},
