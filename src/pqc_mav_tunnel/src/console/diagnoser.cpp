@@ -41,7 +41,8 @@ std::pair<Level, std::string> judge(const LinkStatus& status) {
   const auto& error = status.last_error;
   const bool up = state == LinkState::up || state == LinkState::rekeying;
   const auto says = [&](std::string_view what) { return error.find(what) != std::string::npos; };
-  if ((error.starts_with(kKeyOld) || says(kPlainDown) || says(kRadioDown)) && (up || state == LinkState::degraded)) return {kWarn, error};
+  if ((error.starts_with(kKeyOld) || says(kPlainDown) || says(kRadioDown)) && (up || state == LinkState::degraded))
+    return {kWarn, error};
   if (up)
     return {kOk, "up with " + short_code(status.suite) + ", epoch " + std::to_string(status.epoch) +
                      (state == LinkState::rekeying ? ", renewing its keys" : "") + part_of(status)};
