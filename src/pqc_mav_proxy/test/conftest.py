@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from daemons import Daemon
 
 from pqc_mav_common.testing import own_domain
+from pqc_mav_common.testing_daemons import Daemon
 from pqc_mav_common.testing_onlooker import Onlooker, ros
 from pqc_mav_common.testing_proxies import gcs_parameters
 

@@ -1,69 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pqcmav-tunneld and a node that asks it, for the tests of the two together."""
+"""A node that asks a pqcmav-tunneld, for the tests of the two together."""
 
 from __future__ import annotations
 
-import shutil
-import signal
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import pytest
 from rclpy.executors import MultiThreadedExecutor
 from test_node import Spinning
 
 from pqc_mav_common.lifecycle import bring_up
-from pqc_mav_common.local_socket import ATTACH, Control, Place
-from pqc_mav_common.testing import Running, until
-from pqc_mav_common.testing_proxies import drone_parameters, ros_arguments
-from pqc_mav_common.two_ends import write
+from pqc_mav_common.local_socket import ATTACH
+from pqc_mav_common.testing_daemons import Daemon
+from pqc_mav_common.testing_proxies import ros_arguments
 from pqc_mav_proxy.node import PqcProxyNode
 
 PROXY = "/far/pqc_proxy"
-TUNNELD = shutil.which("pqcmav-tunneld")
-needs_tunneld = pytest.mark.skipif(TUNNELD is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
-
-
-class Daemon:
-    """A pqcmav-tunneld that is killed and started again."""
-
-    def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
-        self.file, self.door = folder / "end.yaml", folder / "end.sock"
-        self.config = {**config, "control_socket": str(self.door)}
-        self.running: Running | None = None
-
-    def start(
-        self, *options: str, environment: Mapping[str, str] | None = None, under: Sequence[str] = (), **changes: Any
-    ) -> Running:
-        """`under`: what runs the program."""
-        write(self.file, {**self.config, **changes})
-        line = [*under, str(TUNNELD), "--door", str(self.door), *options, str(self.file)]
-        self.running = Running(line, environment)
-        until(lambda: self.ask("hello") and not self.ask("hello")["starting"], "an open door")
-        return self.running
-
-    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        try:
-            with Control(Place(self.door)) as control:
-                return control.ask(command, **fields)
-        except OSError:
-            return {}
-
-    def send(self, number: signal.Signals) -> None:
-        assert self.running is not None
-        self.running.process.send_signal(number)
-
-    def kill(self) -> None:
-        if self.running is not None:
-            self.running.kill()
-            self.running = None
-
-
-def drone_of(daemon: Daemon, keys: Path) -> Running:
-    """The other end, as a daemon of its own."""
-    config = drone_parameters(keys, daemon.config["data_port"], reconnect_after_s=1.0, control_socket="off")
-    return Running([str(TUNNELD), str(write(daemon.file.parent / "air.yaml", config))])
 
 
 class Far:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemons import PROXY, TUNNELD, Daemon, Far, drone_of, needs_tunneld
+from daemons import PROXY, Far
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import ServerStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
@@ -23,6 +23,7 @@ from pqc_mav_common.local_socket import ATTACH, DAEMON, ControlError
 from pqc_mav_common.siblings import MARK, new_mark
 from pqc_mav_common.socket_table import own_network
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_daemons import TUNNELD, Daemon, drone_of, needs_tunneld
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_common.testing_proxies import gcs_parameters
 from pqc_mav_proxy.daemon_host import DaemonHost

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemons import PROXY, Daemon, Far, drone_of, needs_tunneld
+from daemons import PROXY, Far
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces.msg import HandshakeReport, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, Rekey
@@ -25,6 +25,7 @@ from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.local_socket import ATTACH, DAEMON, ControlError
 from pqc_mav_common.siblings import MARK
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_daemons import Daemon, drone_of, needs_tunneld
 from pqc_mav_common.testing_onlooker import Onlooker, diagnosed
 from pqc_mav_common.testing_proxies import ros_arguments
 from pqc_mav_proxy import daemon_host
