@@ -12,9 +12,19 @@ constexpr auto kWait = 250ms;  // the longest time that a stop waits for the pum
 
 }  // namespace
 
+Json Host::ask(const std::string& command, Json fields) {
+  fields["v"] = 1;
+  fields["command"] = command;
+  // What is no UTF-8 the engine is to see as such, and not this.
+  auto answered = Json::parse(answer(fields.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  if (!answered["ok"].get<bool>())
+    throw Refusal(answered["error"]["text"].get<std::string>(), answered["error"]["code"].get<std::string>());
+  return std::move(answered["result"]);
+}
+
 void EngineHost::start() {
   engine_.start();
-  started_ = true;
+  Host::start();
 }
 
 void EngineHost::listen(OnEvents on_events) {
@@ -30,19 +40,10 @@ void EngineHost::listen(OnEvents on_events) {
   });
 }
 
-void EngineHost::stop() {
+void EngineHost::close() {
   stopping_ = true;
   engine_.stop();
   if (pump_.joinable()) pump_.join();
-}
-
-Json EngineHost::ask(const std::string& command, Json fields) {
-  fields["v"] = 1;
-  fields["command"] = command;
-  // What is no UTF-8 the engine is to see as such, and not this.
-  auto answer = Json::parse(door_.ask(fields.dump(-1, ' ', false, Json::error_handler_t::replace)));
-  if (!answer["ok"].get<bool>()) throw Refusal(answer["error"]["text"].get<std::string>());
-  return std::move(answer["result"]);
 }
 
 }  // namespace pqc_mav_proxy_cpp

@@ -34,7 +34,7 @@ void serve(int argc, char** argv) {
   pqc_mav_proxy_cpp::check_parameter_files(arguments);
   initialise(argc, argv);
   const auto node = std::make_shared<ProxyNode>(pqc_mav_proxy_cpp::options_of(arguments, ProxyNode::kName));
-  rclcpp::executors::SingleThreadedExecutor executor;  // enough: nothing in the node's callbacks waits
+  rclcpp::executors::SingleThreadedExecutor executor;  // enough: the node's callbacks wait for no handshake
   executor.add_node(node->get_node_base_interface());
   const pqc_mav_proxy_cpp::Hangups hangups([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();

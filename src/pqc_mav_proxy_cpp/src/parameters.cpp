@@ -53,6 +53,14 @@ bool among(const ParameterSpec& spec, const std::string& item) {
   return spec.choices.empty() || std::ranges::find(spec.choices, item) != spec.choices.end();
 }
 
+/// As Python writes a value that is no list.
+std::string as_python(const rclcpp::ParameterValue& value) {
+  if (is_list(value.get_type()) && value.get_type() != ParameterType::PARAMETER_STRING_ARRAY) return "a list";
+  auto text = python_json(json_of(config_value("", value)));
+  std::ranges::replace(text, '"', '\'');
+  return text;
+}
+
 struct Fits {
   const ParameterSpec& spec;
   bool operator()(bool) const { return true; }
@@ -70,6 +78,19 @@ ParameterSpec autostart_spec() {
   return {kAutostart, true,  "Configure and activate at start; false leaves both to a lifecycle manager.",
           {},         {},    {},
           {},         false, true};
+}
+
+ParameterSpec tunnel_spec() {
+  return {kTunnel,
+          std::string(kInside),
+          "Where the engine runs: inside this node, in the pqcmav-tunneld that was started with it (daemon), or in one "
+          "that runs already (attach).",
+          {},
+          {},
+          {kInside, kDaemon, "attach"},
+          {},
+          false,
+          true};
 }
 
 std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
@@ -181,18 +202,16 @@ bool autostart_of(const Given& given, const std::string& node) {
   const auto found = given.find(kAutostart);
   if (found == given.end()) return true;
   if (found->second.get_type() == ParameterType::PARAMETER_BOOL) return found->second.get<bool>();
-  std::string text = "a list";
-  if (!is_list(found->second.get_type()) || found->second.get_type() == ParameterType::PARAMETER_STRING_ARRAY)
-    text = python_json(json_of(config_value(kAutostart, found->second)));
-  std::ranges::replace(text, '"', '\'');
-  throw Failure("Parameter 'autostart' of " + node + " is " + text + "; it must be true or false.");
+  throw Failure("Parameter 'autostart' of " + node + " is " + as_python(found->second) + "; it must be true or false.");
 }
 
-void require_inside(const Given& given, const std::string& node) {
+std::string tunnel_of(const Given& given, const std::string& node) {
   const auto found = given.find(kTunnel);
-  if (found == given.end() || rclcpp::to_string(found->second) == "inside") return;
-  throw Failure("Parameter 'tunnel' of " + node + " is '" + rclcpp::to_string(found->second) +
-                "'; it must be 'inside' for the proxy in C++: the one in Python (proxy:=py) can ask a pqcmav-tunneld.");
+  if (found == given.end()) return kInside;
+  if (found->second.get_type() != ParameterType::PARAMETER_STRING)
+    throw Failure("Parameter 'tunnel' of " + node + " is " + as_python(found->second) + "; it must be a string.");
+  if (const auto said = refusal(tunnel_spec(), found->second, node); !said.empty()) throw Failure(said);
+  return found->second.get<std::string>();
 }
 
 }  // namespace pqc_mav_proxy_cpp

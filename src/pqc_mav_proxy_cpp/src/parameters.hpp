@@ -10,6 +10,7 @@
 #include <rcl_interfaces/msg/parameter_descriptor.hpp>
 #include <rclcpp/parameter_value.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "pqc_mav_tunnel/config.hpp"
@@ -32,8 +33,9 @@ struct ParameterSpec {
 };
 
 /// The node's own: the engine does not know them.
-inline constexpr const char *kAutostart = "autostart", *kTunnel = "tunnel";
+inline constexpr const char *kAutostart = "autostart", *kTunnel = "tunnel", *kInside = "inside", *kDaemon = "daemon";
 ParameterSpec autostart_spec();
+ParameterSpec tunnel_spec();
 
 /// All of a role; a gcs has some for every drone it serves, a drone named twice only once.
 std::vector<ParameterSpec> specs(pqcmav::Role role, const std::vector<std::string>& drones);
@@ -55,6 +57,14 @@ struct Asked {
 /// Unchanged, except that `~` in paths becomes the home folder.
 Asked engine_config(const Given& given);
 
+/// What a key was given; something else if it was given nothing or a value of another type.
+template <typename Value>
+Value value_or(const pqcmav::FlatConfig& config, const std::string& key, Value otherwise) {
+  const auto found = config.find(key);
+  const auto* value = found == config.end() ? nullptr : std::get_if<Value>(&found->second);
+  return value ? *value : otherwise;
+}
+
 /// The value to declare. One that does not fit is declared as the default; the engine then refuses it.
 rclcpp::ParameterValue shown(const ParameterSpec& spec, const pqcmav::FlatConfig& config);
 rcl_interfaces::msg::ParameterDescriptor descriptor(const ParameterSpec& spec);
@@ -65,7 +75,7 @@ std::string refusal(const ParameterSpec& spec, const rclcpp::ParameterValue& val
 /// Throws Failure for a value that is no switch.
 bool autostart_of(const Given& given, const std::string& node);
 
-/// Throws Failure where the engine is to be anywhere else than in this node.
-void require_inside(const Given& given, const std::string& node);
+/// Where the engine is: "inside" this node, or in another process. Throws Failure for anything else.
+std::string tunnel_of(const Given& given, const std::string& node);
 
 }  // namespace pqc_mav_proxy_cpp

@@ -3,9 +3,11 @@
 // same names. What the engine says and does it is asked through its door (docs/control-socket.md), and this relays it.
 //
 // configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and
-// threads; deactivate -> sessions closed and keys wiped. Packets never come here.
+// threads; deactivate -> sessions closed and keys wiped. The engine is in this process, or in a pqcmav-tunneld
+// (`tunnel`), whose link outlives this node. Packets never come here.
 #pragma once
 
+#include <chrono>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
@@ -24,8 +26,9 @@
 #include <vector>
 
 #include "conversions.hpp"
-#include "engine_host.hpp"
+#include "daemon_host.hpp"
 #include "failure.hpp"
+#include "host.hpp"
 #include "leaving.hpp"
 #include "parameters.hpp"
 #include "rekey_server.hpp"
@@ -73,32 +76,55 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   /// For a reload of the engine: the configuration as its files are now, and its having been taken. Throws TunnelError.
   pqcmav::EngineConfig read_again();
   void taken();
+  /// Checks the configuration and reads the keys. A daemon whose tunnel is open is left alone.
   void make_host();
   /// Runs one step of a transition; a refusal is kept and logged as one line.
   template <typename Step>
   bool guarded(Step step);
-  /// Stops the engine, wipes its keys and publishes the last status. May be called more than once, from any thread.
+  /// A start that failed leaves no engine.
+  Result refused();
+  /// Stops an engine of this process, wipes its keys and publishes the last status; a daemon goes on. May be called more
+  /// than once, from any thread.
   void close();
-  std::shared_ptr<EngineHost> running_host();
+  std::shared_ptr<Host> running_host();
   /// From the thread that waits for events.
-  void take(EngineHost& host, const std::vector<Json>& events);
+  void take(Host& host, const std::vector<Json>& events);
   void say(const Json& what);
 
-  Header header();
+  // A daemon:
+  std::shared_ptr<DaemonHost> reach();
+  void make_daemon_host();
+  /// A tunnel that somebody paused is opened if that is asked for, and not because this node starts.
+  void resume(DaemonHost& host);
+  /// Closes the tunnel; the end of this process alone closes none.
+  void pause();
+  /// What was set since the start lives in the daemon, which forgets it when it ends; `again`: it is open.
+  void send_settings(DaemonHost& host, bool again);
+  void on_door(DaemonHost& host, const Json& event);
+  /// A daemon that was started again and could not open its tunnel then tries as often as a node would.
+  void open_again(DaemonHost& host);
+  /// The tunnel is DOWN as far as anybody can say.
+  void publish_lost(const std::string& why);
+
+  Header header(std::chrono::nanoseconds age = {});
   /// All drones' statuses, when one of them changed: a late subscriber then has the whole latched set.
-  void publish_status(EngineHost& host, bool force);
+  void publish_status(Host& host, bool force);
   void publish_periodic();
+  void publish_of(Host& host);
+  void publish_diagnoses(Json found, const Header& stamped);
   /// The timer of `~/server_stats` runs only while somebody listens.
   void serve_detectors();
   void publish_server();
   void list_suites(const ListSuites::Request& request, ListSuites::Response& response);
   void get_info(GetInfo::Response& response);
+  /// The configuration as it counts; what was asked for, as long as there is none.
+  Json counting();
 
   std::map<std::string, ParameterSpec> specs_;
   OnSetParametersCallbackHandle::SharedPtr judging_;
   PostSetParametersCallbackHandle::SharedPtr keeping_;
-  bool autostart_ = true;
-  std::string role_;
+  bool autostart_ = true, coming_up_ = false;
+  std::string role_, tunnel_;
   std::string hardware_id_;
   Given loaded_with_;                // what a container was asked for, which goes before files
   std::vector<std::string> served_;  // the drones that the topics have room for
@@ -121,10 +147,14 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given read_;        // by a reload that has not ended
   Asked asked_;       // both as they were at the last configure or reload
   std::string published_;
+  std::optional<bool> away_;                     // whether the daemon is away; nothing: not heard of yet
+  std::string unsaid_;                           // why it is away, as long as the log does not say so
+  std::string boot_;                             // which daemon it was that was heard last
+  std::chrono::steady_clock::time_point again_;  // when to try again to open its tunnel
 
   // In this order: the engine stops before the rekeys that wait for it are waited for.
   std::unique_ptr<RekeyServer> rekeys_;
-  std::shared_ptr<EngineHost> host_;  // guarded by mutex_ too; shared with rekeys that wait for their end
+  std::shared_ptr<Host> host_;  // guarded by mutex_ too; shared with rekeys that wait for their end
   std::optional<ShutdownHook> hook_;
 };
 

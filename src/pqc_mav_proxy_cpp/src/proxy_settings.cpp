@@ -14,6 +14,7 @@ void ProxyNode::declare(const std::vector<std::string>& drones) {
     specs_.emplace(spec.name, spec);
   };
   add(autostart_spec(), rclcpp::ParameterValue(autostart_));
+  if (tunnel_ != kInside) add(tunnel_spec(), rclcpp::ParameterValue(tunnel_));
   for (const auto& spec : specs(role_ == "gcs" ? pqcmav::Role::gcs : pqcmav::Role::drone, drones))
     add(spec, shown(spec, asked_.config));
 }

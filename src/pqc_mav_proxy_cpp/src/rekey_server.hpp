@@ -15,7 +15,7 @@
 #include <semaphore>
 #include <string>
 
-#include "engine_host.hpp"
+#include "host.hpp"
 #include "workers.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -23,7 +23,7 @@ namespace pqc_mav_proxy_cpp {
 class RekeyServer {
  public:
   /// nullptr while the node is not active.
-  using HostSource = std::function<std::shared_ptr<EngineHost>()>;
+  using HostSource = std::function<std::shared_ptr<Host>()>;
 
   RekeyServer(rclcpp_lifecycle::LifecycleNode& node, HostSource host);
   /// Waits for the rekeys that run: stop the engine first.

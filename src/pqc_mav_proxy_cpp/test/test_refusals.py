@@ -24,6 +24,11 @@ DRONE: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "no number": ({"keepalive_s": "fast"}, ("keepalive_s", "must be a number")),
     "no switch": ({"hybrid": 1}, ("hybrid", "true or false")),
     "autostart": ({"autostart": "later"}, ("'autostart' of pqc_proxy is 'later'; it must be true or false.",)),
+    "tunnel": (
+        {"tunnel": "nowhere"},
+        ("'tunnel' of pqc_proxy is 'nowhere'; it must be one of: inside, daemon, attach.",),
+    ),
+    "tunnel as a number": ({"tunnel": 5}, ("'tunnel' of pqc_proxy is 5; it must be a string.",)),
     "autostart as a number": ({"autostart": 1.5}, ("autostart",)),
     "id": ({"drone_id": "Drone One"}, ("drone_id", "valid id")),
     "id of a wrong type": ({"drone_id": 1}, ("drone_id", "must be a string")),
@@ -67,13 +72,6 @@ def test_a_drone(keys: Path, changes: dict[str, Any], said: tuple[str, ...]) -> 
 @pytest.mark.parametrize(("changes", "said"), GCS.values(), ids=GCS)
 def test_a_gcs(keys: Path, changes: dict[str, Any], said: tuple[str, ...]) -> None:
     refused({**gcs_parameters(keys, DRONES), **changes}, CONFIG, *said)
-
-
-def test_only_the_one_in_python_asks_a_daemon(keys: Path) -> None:
-    if not installed("cpp"):
-        pytest.skip("the one in C++ is not here")
-    code, _, errors = outcome("cpp", ros_arguments({**drone_parameters(keys, 1), "tunnel": "attach"}, "refused"))
-    assert code == CONFIG and "'tunnel' of pqc_proxy is 'attach'; it must be 'inside'" in errors
 
 
 @contextmanager

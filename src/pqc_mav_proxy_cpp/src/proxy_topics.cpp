@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the node publishes of its engine.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "proxy_node.hpp"
+#include "qos.hpp"
+#include "text.hpp"
+
+namespace pqc_mav_proxy_cpp {
+namespace {
+
+using namespace std::chrono_literals;
+using Names = std::vector<std::string>;
+constexpr auto kLate = 5s;  // within which an engine answers
+
+/// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
+constexpr const char* kIdentity[] = {"state",        "suite",      "epoch",      "session_id", "peer",
+                                     "plain_local",  "plain_peer", "last_error", "shape_kbit", "station",
+                                     "station_role", "term",       "stations"};
+
+std::string identity(const Json& statuses) {
+  std::string out;
+  for (const auto& status : statuses)
+    for (const auto* field : kIdentity) out += python_json(status.at(field)) + '\n';
+  return out;
+}
+
+}  // namespace
+
+Header ProxyNode::header(std::chrono::nanoseconds age) {
+  const auto at = std::max<std::int64_t>(0, now().nanoseconds() - std::max(age, 0ns).count());
+  return std_msgs::build<Header>().stamp(rclcpp::Time(at)).frame_id("");
+}
+
+void ProxyNode::publish_status(Host& host, bool force) {
+  const std::lock_guard lock(mutex_);  // asked for inside, so that an older one never follows a newer one
+  const auto statuses = host.ask("picture", {{"of", "status"}})["status"];
+  auto state = identity(statuses);
+  if (!force && state == published_) return;
+  published_ = std::move(state);
+  const auto stamped = header();
+  for (const auto& status : statuses) status_->publish(message_of<msg::TunnelStatus>(status, stamped));
+}
+
+void ProxyNode::make_room(const Json& statuses) {
+  if (role_ != "gcs") return;
+  Names drones;
+  for (const auto& each : statuses) drones.push_back(each["drone_id"].get<std::string>());
+  const std::lock_guard lock(mutex_);
+  auto gone = served_;
+  std::erase_if(gone, [&](const auto& each) { return std::ranges::find(drones, each) != drones.end(); });
+  if (gone.empty() && served_.size() == drones.size()) return;
+  const auto* const farewell = "REMOVED: this ground station does not serve the drone any more.";
+  for (const auto& drone : gone)
+    status_->publish(
+        message_of<msg::TunnelStatus>({{"drone_id", drone}, {"role", role_}, {"last_error", farewell}}, header()));
+  if (!gone.empty()) leaving_.add(status_);
+  served_ = drones;
+  published_.clear();
+  const auto replace = [this]<typename Message>(
+                           std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>& publisher, const char* topic,
+                           const rclcpp::QoS& profile) {
+    publisher = create_publisher<Message>(topic, profile);
+    publisher->on_activate();
+  };
+  replace(status_, "~/status", qos::latched(drones.size()));
+  replace(stats_, "~/stats", qos::periodic(drones.size()));
+  replace(link_, "~/link", qos::periodic(2 * drones.size()));
+}
+
+void ProxyNode::publish_periodic() {
+  const auto host = running_host();
+  if (!host || !stats_->is_activated()) return server_tick_->cancel();
+  serve_detectors();
+  try {
+    if (tunnel_ != kInside) open_again(static_cast<DaemonHost&>(*host));
+    publish_of(*host);
+  } catch (const Refusal& refusal) {  // a daemon is away, or has no configuration
+    std::string why = one_line(refusal.what());
+    if (tunnel_ != kInside) publish_lost(why);
+    {
+      const std::lock_guard lock(mutex_);
+      why = tunnel_ == kInside ? why : std::exchange(unsaid_, "");
+    }
+    if (!why.empty()) RCLCPP_ERROR(get_logger(), "%s", why.c_str());
+  }
+}
+
+void ProxyNode::publish_of(Host& host) {
+  const auto stamped = header();
+  const auto picture = host.ask("picture");
+  if (leaving_.look()) {
+    const std::lock_guard lock(mutex_);
+    published_.clear();  // who came meanwhile may have heard older statuses after newer ones
+  }
+  make_room(picture["status"]);
+  publish_status(host, false);
+  for (const auto& each : picture["stats"]) stats_->publish(message_of<msg::TunnelStats>(each, stamped));
+  for (const auto& link : picture["link"])
+    for (const auto& side : link) link_->publish(message_of<msg::LinkQuality>(side, stamped));
+  publish_diagnoses(host.ask("diagnosis"), stamped);
+}
+
+void ProxyNode::publish_diagnoses(Json found, const Header& stamped) {
+  const std::string node = get_fully_qualified_name() + 1;  // the namespace tells the two ends apart
+  for (auto& each : found["status"]) {
+    each["name"] = node + ": " + each["name"].get<std::string>();
+    each["hardware_id"] = hardware_id_;
+  }
+  diagnostics_->publish(message_of<diagnostic_msgs::msg::DiagnosticArray>(found, stamped));
+}
+
+void ProxyNode::serve_detectors() {
+  const bool listened = server_->get_subscription_count() > 0;
+  if (listened != server_tick_->is_canceled()) return;
+  if (listened)
+    server_tick_->reset();
+  else
+    server_tick_->cancel();
+  RCLCPP_DEBUG(get_logger(), "~/server_stats %s", listened ? "flows: somebody listens" : "rests: nobody listens");
+}
+
+void ProxyNode::publish_server() {
+  const auto host = running_host();
+  if (!host || !server_->is_activated()) return;
+  try {
+    const auto answer = host->ask("server_stats");
+    const std::chrono::nanoseconds read(answer["monotonic_ns"].get<std::int64_t>());
+    const auto age = std::chrono::steady_clock::now().time_since_epoch() - read;
+    auto stamped = header(age <= kLate ? age : 0ns);  // one in another time namespace has another clock
+    stamped.frame_id = host->network();
+    server_->publish(message_of<msg::ServerStats>(answer["server"], stamped));
+  } catch (const Refusal&) {  // the other timer says so
+  }
+}
+
+}  // namespace pqc_mav_proxy_cpp
