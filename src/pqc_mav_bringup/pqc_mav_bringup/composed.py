@@ -48,8 +48,8 @@ def split(processes: Sequence[Process], wanted: str) -> tuple[list[Process], lis
     """Those that become components, and the others. Raises BringupError for a proxy that cannot be one."""
     if wanted not in CONTAINERS:
         return [], list(processes)
-    inside = [process for process in processes if process.package in (*proxy.PACKAGES.values(), mavros.PACKAGE)]
-    if any(process.package == proxy.PACKAGES[proxy.PY] for process in inside):
+    inside = [each for each in processes if each.package == mavros.PACKAGE or each.executable == proxy.NODE]
+    if any(each.package == proxy.PACKAGES[proxy.PY] for each in inside):
         raise BringupError(f"composed:={wanted} needs the proxy in C++: {proxy.HINT}.")
     return inside, [process for process in processes if process not in inside]
 

@@ -24,14 +24,14 @@ class BringupError(Exception):
 class Argument:
     """A value the user may give at start; `choices` empty = any.
 
-    `automatic` says what "auto" stands for beside the values of the others.
+    `automatic` says what "auto" stands for.
     """
 
     name: str
     description: str
     default: str = ""
     choices: tuple[str, ...] = ()
-    automatic: Callable[[Mapping[str, str]], str] | None = None
+    automatic: Callable[[], str] | None = None
 
 
 NAMESPACES = ("namespace", "mavros_namespace")  # arguments that are one
@@ -165,7 +165,7 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
     values = {name: given.get(name, argument.default) for name, argument in known.items()}
     for name, argument in known.items():
         if argument.automatic and values[name] == "auto":
-            values[name] = argument.automatic(values)
+            values[name] = argument.automatic()
     if values.get(PARAMS_FILE):
         values["config"] = values[PARAMS_FILE]
     return values

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting
+from pqc_mav_bringup.description import Argument, ProcessDescription, Setting
 from pqc_mav_bringup.executables import TUNNELD, of_package
 from pqc_mav_bringup.respawn import Respawn, describe
 from pqc_mav_common.local_socket import DAEMON, INSIDE, TUNNELS
@@ -24,31 +24,21 @@ LOOK_S = 20.0  # longest wait for its version
 AUTO = "auto"
 
 
-def place(values: Mapping[str, str]) -> str:
-    """A proxy in C++ and what a container holds have their engine inside; for others it is seen at the start whether a
-    daemon can be (daemon.py)."""
-    inside = values[ARGUMENT.name] == CPP or values.get("composed", "false") != "false"
-    return INSIDE if inside else AUTO
-
-
 TUNNEL = Argument(
     "tunnel",
     "Where the engine runs: inside = in the proxy; daemon = in a pqcmav-tunneld beside it, whose link outlives the "
     "proxy; attach = in a pqcmav-tunneld that runs already, as from the Debian package, with a configuration of its "
-    "own; auto = daemon with the proxy in Python, if there is a place for its control socket, else inside.",
+    "own; auto = daemon, if there is a place for its control socket, else inside.",
     AUTO,
     (AUTO, *TUNNELS),
-    automatic=place,
 )
 
 
-def best(values: Mapping[str, str]) -> str:
-    """The one in C++ where it is installed and finds its libraries: it is the smaller one. It has its engine inside.
+def best() -> str:
+    """The one in C++ where it is installed and finds its libraries: it is the smaller one.
 
     Says on stderr why it is not taken where it is installed.
     """
-    if values.get(TUNNEL.name, INSIDE) not in (INSIDE, AUTO):
-        return PY
     program = of_package(PACKAGES[CPP], NODE)
     if program is None:
         return PY
@@ -73,15 +63,10 @@ def _hindrance(program: str) -> str:
     return (asked.stderr.strip().splitlines() or [describe(asked.returncode)])[-1].removeprefix(f"{program}: ")
 
 
-def _check_cpp(values: Mapping[str, str]) -> None:
-    if values[TUNNEL.name] != INSIDE:
-        raise BringupError(f"proxy:=cpp has its engine inside; tunnel:={values[TUNNEL.name]} needs proxy:=py.")
-
-
 ARGUMENT = Argument(
     "proxy",
     "Which proxy: cpp = in C++, py = in Python, auto = cpp where it is installed and its libraries are. They do the "
-    "same, but only py can ask a tunnel in another process.",
+    "same.",
     "auto",
     ("auto", CPP, PY),
     automatic=best,
@@ -107,6 +92,6 @@ def processes(
     tunneld = replace(common, name="tunneld", package="pqc_mav_tunnel", executable=TUNNELD, settings=settings)
     return (
         replace(common, package=PACKAGES[PY], when={ARGUMENT.name: PY}),
-        replace(common, package=PACKAGES[CPP], when={ARGUMENT.name: CPP}, hint=HINT, check=_check_cpp),
+        replace(common, package=PACKAGES[CPP], when={ARGUMENT.name: CPP}, hint=HINT),
         *(replace(tunneld, when={TUNNEL.name: tunnel}) for tunnel in (DAEMON, AUTO)),
     )

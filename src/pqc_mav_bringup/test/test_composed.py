@@ -51,7 +51,7 @@ def test_without_it_every_node_has_its_process() -> None:
 def test_proxy_and_mavros_share_a_container(wanted: str) -> None:
     inside, alone = composed.split(processes(mavros_allow="192.0.2.1"), wanted)
     assert [process.package for process in inside] == ["pqc_mav_proxy_cpp", "mavros"]
-    assert [process.package for process in alone] == ["pqc_mav_bringup"]
+    assert [process.package for process in alone] == ["pqc_mav_tunnel", "pqc_mav_bringup"]
     container = composed.container(inside, wanted)
     assert (container.package, container.executable) == ("rclcpp_components", composed.CONTAINERS[wanted])
     assert (container.label, container.node, container.parameters) == ("drone/pqc_container", "", {})

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from programs import install
 
+from pqc_mav_bringup.composed import components, split
 from pqc_mav_bringup.configuration import engine_of
 from pqc_mav_bringup.daemon import arranged, check_daemon
-from pqc_mav_bringup.description import BringupError, Process, SystemDescription, complete, resolve
+from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS, PORTS
 from pqc_mav_common.local_socket import ATTACH, DAEMON, TUNNELS
@@ -67,7 +68,6 @@ def test_it_runs_only_where_it_is_asked_for(system) -> None:
         processes = resolve(system, {**values, "tunnel": tunnel})
         assert sum(map(is_daemon, processes)) == count
         nodes = [each for each in processes if each.node == "pqc_proxy" and not is_daemon(each)]
-        assert {each.package for each in nodes} == {"pqc_mav_proxy"} or tunnel == "inside"
         assert {each.parameters.get("tunnel", "inside") for each in nodes} == {tunnel}
 
 
@@ -142,8 +142,13 @@ def test_without_a_word_there_is_a_daemon_where_there_can_be_one(
     assert started() == {proxy: "inside"} and "is open to other users" in said()
 
 
-def test_the_one_in_cpp_has_its_engine_inside(folder: Path) -> None:
-    assert resolve(GCS, {"proxy": "cpp"})[0].parameters.get("tunnel") is None
-    assert complete(DRONE, {"composed": "true"})["tunnel"] == "inside"
-    with pytest.raises(BringupError, match="tunnel:=daemon needs proxy:=py"):
-        resolve(GCS, {"tunnel": DAEMON, "proxy": "cpp"})
+@pytest.mark.parametrize("composition", ["false", "true"])
+def test_the_one_in_cpp_has_a_daemon_too(folder: Path, composition: str) -> None:
+    alone = {**ALONE, "proxy": "cpp", "composed": composition}
+    assert started(DRONE, **alone) == {"drone/pqc_proxy": DAEMON}
+    for tunnel in TUNNELS:
+        assert started(DRONE, **alone, tunnel=tunnel) == {"drone/pqc_proxy": tunnel}
+    inside, others = split(arranged(resolve(DRONE, alone)), composition)
+    assert any(map(is_daemon, others)), "a container that dies does not take it along"
+    for each in components(inside):
+        assert each.parameters["tunnel"] == DAEMON and each.parameters["control_socket"].startswith(str(folder))
