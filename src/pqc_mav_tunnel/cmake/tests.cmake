@@ -75,6 +75,9 @@ foreach(file ${pqcmav_tests})
   pqcmav_test(${name} ${options})
 endforeach()
 
+target_compile_definitions(test_known_answers PRIVATE
+  PQCMAV_KNOWN_ANSWERS="${CMAKE_CURRENT_SOURCE_DIR}/test/known_answers")
+
 if(CMAKE_CROSSCOMPILING)
   pqcmav_test(core_suites TIMEOUT 300)  # elsewhere test_handshake does more
 endif()

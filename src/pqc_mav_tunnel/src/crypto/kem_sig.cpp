@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/kem_sig.hpp"
 
+#include "crypto/mldsa_norm.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -93,7 +94,7 @@ bool Sig::verify(ByteView public_key, ByteView message, ByteView signature) cons
   const auto& info = impl_->info;
   // Falcon's signatures vary in length; the library checks the exact form of each.
   if (public_key.size() != info.public_key || signature.empty() || signature.size() > info.signature_max) return false;
-  return impl_->ops->verify(public_key, message, signature);
+  return mldsa_norm_good(info.token, signature) && impl_->ops->verify(public_key, message, signature);
 }
 
 }  // namespace pqcmav
