@@ -21,8 +21,8 @@ Which one to use: [choosing-a-suite.md](choosing-a-suite.md).
 * **core**: the {core} main suites. **extended**: the {extended} published in 2025, those with a part that the tables
   call so as well. **all**: {all}, with **later** editions of **superseded** algorithms. `pqcmav suites --standard`
   lists the {standard} whose parts are all standards, `--view 2025` the {campaign} measured in October 2025.
-* Sizes are bytes, once per handshake. The gcs sends the public key and the signature; the drone sends the ciphertext.
-  Hybrid mode adds 32 bytes each way, and a signing drone one signature. Falcon's vary in length; the longest is shown.
+* Sizes are bytes per handshake. The gcs sends the public key and the signature; the drone sends the ciphertext.
+  Hybrid mode adds 32 bytes each way, and a signing drone one signature. The longest is shown.
 """
 
 

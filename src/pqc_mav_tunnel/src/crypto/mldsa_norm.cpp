@@ -7,19 +7,19 @@ namespace pqcmav {
 namespace {
 
 /// FIPS 204, table 1: bytes of c~, rows of z, bits of gamma1 without its own, beta = tau * eta.
-struct Parameters {
+struct MldsaSet {
   std::string_view token;
   std::size_t challenge, rows;
   unsigned gamma_bits;
   std::int32_t beta;
 };
-constexpr Parameters kParameters[] = {
+constexpr MldsaSet kMldsaSets[] = {
     {"mldsa44", 32, 4, 17, 78}, {"mldsa65", 48, 5, 19, 196}, {"mldsa87", 64, 7, 19, 120}};
 
 }  // namespace
 
 bool mldsa_norm_good(std::string_view token, ByteView signature) noexcept {
-  for (const auto& set : kParameters) {
+  for (const auto& set : kMldsaSets) {
     if (set.token != token) continue;
     const std::int32_t gamma = std::int32_t{1} << set.gamma_bits;
     const unsigned width = set.gamma_bits + 1;

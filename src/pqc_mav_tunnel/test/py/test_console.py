@@ -74,9 +74,7 @@ def test_what_it_tells_is_what_the_engine_tells(pair: Pair) -> None:
     (handshake,) = client.ask("handshakes")["result"]["handshakes"]
     assert handshake["ok"] and handshake["handshake_ms"] > 0
     suites = client.ask("suites", available=True)["result"]["suites"]
-    assert {suite["id"] for suite in suites} == {
-        suite.id for suite in tunnel.suites(view="all", only_available=True)
-    }
+    assert {suite["id"] for suite in suites} == {suite.id for suite in tunnel.suites(view="all", only_available=True)}
     client.close()
 
 
