@@ -16,7 +16,8 @@ class RadioTunnel {
     gcs = start(with(with(gcs_values(keys),
                           {{"drone.uav1.plain_peer", ground.address().text()}, {"drone.uav1.radio", air.at(0, more)}}),
                      gcs_more));
-    drone = start(with(with(drone_values(keys, "uav1", 46011), {{"peer", air.at(1, more)}}), drone_more));
+    const FlatConfig own{{"peer", air.at(1, more)}, {"pace_autopilot", false}};  // so that nothing else comes down
+    drone = start(with(with(drone_values(keys, "uav1", 46011), own), drone_more));
   }
   [[nodiscard]] bool connect() const {
     return eventually([&] { return up(*gcs) && up(*drone); });
