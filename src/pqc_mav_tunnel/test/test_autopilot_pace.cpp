@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "hex.hpp"
+#include <vector>
+
 #include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
-
-using test::hex;
 
 /// When a status was due within so many tenths of a second from `from` on.
 std::vector<std::uint64_t> times_due(AutopilotPace& pace, unsigned free, bool shaped, std::uint64_t from, int tenths) {
@@ -49,12 +48,6 @@ TEST(AutopilotPace, GoesOnForAMinuteSoThatTheAutopilotRecovers) {
   ASSERT_FALSE(after.empty());
   EXPECT_EQ(after.front(), 2 * kS);
   EXPECT_EQ(after.back(), 60 * kS);
-}
-
-TEST(AutopilotPace, MakesTheMessageThatRadiosSend) {
-  // Made by pymavlink 2.4.50: MAVLink_radio_status_message(255, 0, 34, 0, 0, 0, 0), MAVLink 1, system 51, component 68.
-  EXPECT_EQ(hex(radio_status(34, 7)), "fe090733446d00000000ff0022000098e2");
-  EXPECT_EQ(radio_status(250, 0)[12], 100) << "no more than all of it";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "engine_fixture.hpp"
 #include "mavlink_bytes.hpp"
-#include "shape/autopilot_pace.hpp"
+#include "line/radio_status.hpp"
 
 namespace pqcmav {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hex.hpp"
+
 #include "mavlink_stream.hpp"
 #include "route/mavlink_framer.hpp"
 
@@ -76,6 +78,12 @@ TEST(RadioHeartbeat, OrForAllThatLook) {
   ASSERT_EQ(beat.size(), RadioHeartbeat::kMost);
   const Bytes copy(beat.begin(), beat.end());
   EXPECT_EQ(copy, summed(copy, 50));
+}
+
+TEST(RadioStatus, SaysHowMuchRoomIsLeft) {
+  // Made by pymavlink 2.4.50: MAVLink_radio_status_message(255, 0, 34, 0, 0, 0, 0), MAVLink 1, system 51, component 68.
+  EXPECT_EQ(test::hex(radio_status(34, 7)), "fe090733446d00000000ff0022000098e2");
+  EXPECT_EQ(radio_status(250, 0)[12], 100) << "no more than all of it";
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint8_t kRadioComponent = 68, kStatusId = 109, kStatusExtra = 185, kHeartbeatExtra = 50;
+constexpr std::uint8_t kRadioSystem = 51, kRadioComponent = 68, kStatusId = 109, kStatusExtra = 185,
+                       kHeartbeatExtra = 50;
 constexpr std::size_t kStatusSize = 9, kHead1 = 6, kHead2 = 10, kHeartbeatSize = 9;
 
 }  // namespace
@@ -30,11 +31,23 @@ std::optional<RadioStatus> parse_radio_status(ByteView message) noexcept {
   return RadioStatus{field[4], field[5], field[6], field[7], field[8], u16(0), u16(2)};
 }
 
+ByteArray<kRadioStatusSize> radio_status(unsigned free_percent, std::uint8_t sequence) noexcept {
+  // rxerrors u16, fixed u16, rssi (255: not known), remrssi, txbuf, noise, remnoise. A remrssi other than 0 would have
+  // ArduPilot count on more of them: ArduPlane can take it for the ground station's word that it hears the aircraft.
+  const auto room = static_cast<std::uint8_t>(std::min(free_percent, 100u));
+  ByteArray<kRadioStatusSize> out{
+      0xfe, kStatusSize, sequence, kRadioSystem, kRadioComponent, kStatusId, 0, 0, 0, 0, 255, 0, room, 0, 0};
+  const auto sum = x25_add(x25(ByteView(out).subspan(1, kHead1 - 1 + kStatusSize)), kStatusExtra);
+  out[kHead1 + kStatusSize] = static_cast<std::uint8_t>(sum & 0xffu);
+  out[kHead1 + kStatusSize + 1] = static_cast<std::uint8_t>(sum >> 8);
+  return out;
+}
+
 ByteView RadioHeartbeat::next(bool for_all) noexcept {
   // A companion's: type 18 (onboard controller), autopilot 8 (none), status 4 (active), MAVLink version 3.
   static constexpr ByteArray<kHeartbeatSize> kPayload{0, 0, 0, 0, 18, 8, 0, 4, 3};
   const std::size_t size = for_all ? kHeartbeatSize : 0;
-  message_ = {0xfd, static_cast<std::uint8_t>(size), 0, 0, sequence_++, 51, 191};
+  message_ = {0xfd, static_cast<std::uint8_t>(size), 0, 0, sequence_++, kRadioSystem, 191};
   if (for_all) std::copy(kPayload.begin(), kPayload.end(), message_.begin() + kHead2);
   const auto before = x25(ByteView(message_).subspan(1, kHead2 - 1 + size));
   auto sum = x25_add(before, kHeartbeatExtra);

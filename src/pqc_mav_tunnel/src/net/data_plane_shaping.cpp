@@ -2,6 +2,7 @@
 // The packet path where the link is shaped: plaintext waits in the link's Shaper, and is sealed when it leaves that.
 #include <algorithm>
 
+#include "line/radio_status.hpp"
 #include "net/data_plane.hpp"
 #include "net/data_plane_hold.hpp"
 #include "net/timer.hpp"

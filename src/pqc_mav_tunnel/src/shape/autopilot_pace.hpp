@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the autopilot how much room a thin link has left, as telemetry radios do: by RADIO_STATUS
-// (https://mavlink.io/en/messages/common.html#RADIO_STATUS). Autopilots then hold parameters and files back, which the
+// Tells the autopilot how much room a thin link has left, as telemetry radios do: by RADIO_STATUS. Autopilots then hold parameters and files back, which the
 // shaper would have to drop, and slow their streams. No clock: times are arguments, in ns.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-
-#include "bytes.hpp"
 
 namespace pqcmav {
 
@@ -22,10 +18,5 @@ class AutopilotPace {
   bool scarce_ = false;
   std::uint64_t next_ns_ = 0, until_ns_ = 0;
 };
-
-inline constexpr std::size_t kRadioStatusSize = 17;
-/// The message, from system 51 component 68 as firmware of SiK radios sends it, in MAVLink 1: it does not change which
-/// version the autopilot answers in, and autopilots take it unsigned.
-[[nodiscard]] ByteArray<kRadioStatusSize> radio_status(unsigned free_percent, std::uint8_t sequence) noexcept;
 
 }  // namespace pqcmav

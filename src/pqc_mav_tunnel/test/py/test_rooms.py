@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent
 # From the bottom up. What is directly in src/ is either used by all (bytes, text, clock, ...) or puts them together.
-ROOMS = ("crypto", "keys", "session", "shape", "route", "handshake", "net", "picture", "control", "console")
+ROOMS = ("crypto", "keys", "session", "shape", "route", "line", "handshake", "net", "picture", "control", "console")
 TOGETHER = {"config.cpp", "engine.cpp", "engine_drones.cpp", "engine_impl.hpp", "host.cpp", "peer_list.cpp"}
 
 
