@@ -56,11 +56,10 @@ struct Sizes {
 
 /// The frame sizes of this suite's handshake (docs/protocol.md section 4).
 Sizes sizes_of(const Suite& suite, bool hybrid, const std::string& drone_id, std::size_t signature) {
-  const auto& names = availability(suite);
   const std::size_t x = hybrid ? 32 : 0;
   Sizes out;
-  out.m1 = 5 + 4 + drone_id.size() + 4 + kDefaultGcsId.size() + 32 + 4 + suite.id.size() + 4 + names.kem_name.size() +
-           4 + names.sig_name.size() + 1 + 8 + 1 + 2 + 1 + 2 + 4 + 4 + 32;
+  out.m1 = 5 + 4 + drone_id.size() + 4 + kDefaultGcsId.size() + 32 + 4 + suite.id.size() + 4 + suite.kem->name.size() +
+           4 + suite.sig->name.size() + 1 + 8 + 1 + 2 + 1 + 2 + 4 + 4 + 32;
   out.m2 = 5 + 8 + 32 + 1 + 2 + 2 + 4 + suite.kem->public_key + 4 + x + 4 + signature;
   out.m3 = 5 + 4 + suite.kem->ciphertext + 4 + x + 4 + 32;
   return out;
