@@ -53,19 +53,19 @@ def logs(flight: Flight) -> Figures:
     if ardupilot:
         (file.parent / "LASTLOG.TXT").write_text("1", encoding="ascii")
     flight.boot()
-    log_s, log = read_log(flight.ground)
+    log_s, log = read_log(flight.ground, _BYTES)
     ftp_s, copy = read_file(flight.ground, name if ardupilot else f"/{name}")
     content = file.read_bytes()
     return {"log_s": log_s, "ftp_s": ftp_s, "same": float(log == content and copy == content)}
 
 
-def read_log(ground: Ground) -> tuple[float, bytes]:
-    """The autopilot's first log: seconds, and its content. Raises LateError."""
+def read_log(ground: Ground, size: int) -> tuple[float, bytes]:
+    """The autopilot's log of that size: seconds, and its content. Raises LateError."""
 
     def ask_list() -> None:
         ground.send(mavlink.MAVLink_log_request_list_message(ground.system, AUTOPILOT, 0, 0xFFFF))
 
-    entry = ground.ask(ask_list, ("LOG_ENTRY",), _LIMIT_S, lambda each: each.size > 0)
+    entry = ground.ask(ask_list, ("LOG_ENTRY",), _LIMIT_S, lambda each: each.size == size)
     pieces = Pieces(entry.size)
     begun = time.monotonic()
     asked = 0.0
