@@ -73,7 +73,7 @@ def _px4(folder: Path, run: Path, host: str, port: int) -> list[str]:
     text = start.read_text(encoding="utf-8")
     ours = f"mavlink start -x -u $udp_gcs_port_local -r 4000000 -f -t {host} -o {port}"
     if not port:
-        ours = f"mavlink start -d {host} -b {BAUD} -r {BAUD // 10}"
+        ours = f"mavlink start -d {host} -b {BAUD} -r {BAUD // 20}"  # half the line, as is its default
     found = [line for line in text.splitlines() if line.startswith("mavlink start") and "$udp_gcs_port_local" in line]
     if len(found) != 1:
         raise MissingError(f"{start} does not start one MAVLink instance for the ground, but {len(found)}")

@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable
 from types import TracebackType
 
-_PACE_S = 0.01
+_PACE_S, _LATE_S = 0.01, 0.1
 _AT_ONCE = 4096
 
 
@@ -34,6 +34,7 @@ class SerialCable:
 
     def _carry(self) -> None:
         others = dict(zip(self._devices, reversed(self._devices), strict=True))
+        due = time.monotonic()
         while True:
             ready, _, _ = select.select([*self._devices, self._end], [], [])
             if self._end in ready:
@@ -41,7 +42,9 @@ class SerialCable:
             for device in ready:
                 os.write(others[device], self._spoil(os.read(device, self._most)))
             if self._most != _AT_ONCE:
-                time.sleep(_PACE_S)
+                # A sleep that ends late is made up for by the next ones: the rate holds.
+                due = max(due + _PACE_S, time.monotonic() - _LATE_S)
+                time.sleep(max(0.0, due - time.monotonic()))
 
     def __enter__(self) -> SerialCable:
         return self
