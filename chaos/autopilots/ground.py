@@ -20,6 +20,8 @@ _RECEIVE_BUFFER_FORCE = 33  # SO_RCVBUFFORCE
 _HEARTBEAT_S, _WAIT_S = 1.0, 0.05
 _PARAMETERS_AGAIN_S, _PARAMETERS_AT_ONCE = 1.5, 20
 _ASK_AGAIN_S = 2.0
+_MAVLINK2 = 0xFD
+_LATE = 128  # so far ahead a sequence number is one of before
 _WITHOUT_INDEX = 65535  # of parameters that answer a request by name
 
 
@@ -78,12 +80,20 @@ class Ground:
 
     def _take(self, message: Any) -> bool:
         kind = message.get_type()
-        if kind in ("BAD_DATA", "UNKNOWN") or kind.startswith("UNKNOWN_") or message.get_srcComponent() != AUTOPILOT:
+        if kind == "BAD_DATA":
             return False
-        sequence = message.get_seq()
-        if self._next is not None:
-            self.lost += (sequence - self._next) % 256
-        self._next = (sequence + 1) % 256
+        raw = message.get_msgbuf()  # pymavlink gives messages that it does not know no header
+        sequence, component = (raw[4], raw[6]) if raw[0] == _MAVLINK2 else (raw[2], raw[4])
+        if component != AUTOPILOT:
+            return False
+        ahead = 0 if self._next is None else (sequence - self._next) % 256
+        if ahead < _LATE:
+            self.lost += ahead
+            self._next = (sequence + 1) % 256
+        else:
+            self.lost -= 1  # it was overtaken, and is here now
+        if kind.startswith("UNKNOWN"):  # of another dialect
+            return False
         now = time.monotonic()
         self.longest_s, self.came_s = max(self.longest_s, now - self.came_s), now
         self.system = message.get_srcSystem()

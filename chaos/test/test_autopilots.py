@@ -59,6 +59,20 @@ def test_lost_messages_are_counted_by_the_sequence_across_its_end(talk: Any) -> 
     assert ground.lost == 3 and ground.system == 1
 
 
+def test_what_was_overtaken_is_not_lost_nor_is_what_is_of_another_dialect(talk: Any) -> None:
+    ground, _, vehicle = talk
+    mav = mavlink.MAVLink(None, srcSystem=1, srcComponent=1)
+    raw = []
+    for mav.seq in range(4):
+        raw.append(beat().pack(mav))
+    unknown = bytearray(raw[2])
+    unknown[7:10] = (12_000_000).to_bytes(3, "little")
+    for datagram in (raw[0], bytes(unknown), raw[3], raw[1]):
+        vehicle.sendto(datagram, ground._socket.getsockname())
+    ground.wait(lambda: ground.total == 3, 5.0, "three heartbeats")
+    assert ground.lost == 0
+
+
 def test_what_other_components_say_is_not_the_autopilots(talk: Any) -> None:
     ground, say, vehicle = talk
     other = mavlink.MAVLink(None, srcSystem=1, srcComponent=154)
