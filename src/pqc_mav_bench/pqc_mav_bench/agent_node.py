@@ -170,7 +170,7 @@ class AgentNode(ManagedNode):
             return response
         try:
             response.metrics = to_key_values(self.recorder.finish())
-        except BenchError as error:
+        except (BenchError, ValueError) as error:
             if self._recorder is not None:
                 self._recorder.abort()
             response.message = str(error)

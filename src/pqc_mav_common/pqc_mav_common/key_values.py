@@ -51,10 +51,10 @@ def nested(pairs: Iterable[Any]) -> dict[str, Any]:
 
 
 def _leaves(path: str, value: Any) -> Iterable[tuple[str, str]]:
-    if isinstance(value, Mapping) and (value or not path):
+    if isinstance(value, Mapping) and (not path or (value and all(_is_step(name) for name in value))):
         for name, each in value.items():
-            if not _is_plain(name) or not name or (path and ("." in name or "[" in name)):
-                raise ValueError(f"'{name}' in '{path}' cannot be a step of a key")
+            if not _is_plain(name) or not name:
+                raise ValueError(f"'{name}' cannot be a key")
             yield from _leaves(f"{path}.{name}" if path else name, each)
     elif (
         isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(each, Mapping) for each in value)
@@ -63,6 +63,11 @@ def _leaves(path: str, value: Any) -> Iterable[tuple[str, str]]:
             yield from _leaves(f"{path}[{index}]", each)
     else:
         yield path, _text(value)
+
+
+def _is_step(name: str) -> bool:
+    """What has other names, such as classes by their bounds, is one value, as JSON."""
+    return bool(name) and _is_plain(name) and "." not in name and "[" not in name
 
 
 def _text(value: Any) -> str:

@@ -69,10 +69,14 @@ def test_names_that_are_paths_come_back_flat() -> None:
     content = {"drones": ["a"], "drones.a.plain": "127.0.0.1:1"}
     assert flat(to_key_values(content)) == content
     for name in ("", "a\0b"):
-        with pytest.raises(ValueError, match="cannot be a step"):
+        with pytest.raises(ValueError, match="cannot be a key"):
             to_key_values({name: 1})
-    with pytest.raises(ValueError, match=r"'x\.y' in 'a' cannot be"):
-        to_key_values({"a": {"x.y": 1}})
+
+
+def test_a_mapping_within_whose_names_are_paths_is_one_value() -> None:
+    content = {"owd": {"classes": {"0.1": 3, "1": 4}}}
+    assert flat(to_key_values(content)) == {"owd.classes": {"0.1": 3, "1": 4}}
+    assert nested(to_key_values(content)) == content
 
 
 def test_what_json_cannot_say_is_not_written() -> None:
