@@ -136,6 +136,7 @@ def page(rows: list[Row]) -> str:
     text += "95 % interval.\n\n"
     pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
     lines, sentences = [], []
+    titles: set[str] = set()
     for scene, model in pairs:
         mine = {row["way"]: row for row in rows if (row["scene"], row["autopilot"]) == (scene.name, model.name)}
         if not mine:
@@ -143,7 +144,9 @@ def page(rows: list[Row]) -> str:
         loads = [one["load"] for row in mine.values() for one in row["runs"]]
         cells = [_cell(scene, mine[way]) if way in mine else "-" for way in _WAYS.values()]
         figures = "; ".join(scene.columns.values())
-        lines.append((scene.title, figures, model.title, *cells, f"{min(loads):.0f} to {max(loads):.0f}"))
+        head = ("", "") if scene.title in titles else (scene.title, figures)
+        titles.add(scene.title)
+        lines.append((*head, model.title, *cells, f"{min(loads):.0f} to {max(loads):.0f}"))
         name = f"{scene.title}, {model.title}"
         sentences += [f"{name}, {row['way']}: {why}." for row in mine.values() for why in sorted(set(failures(row)))]
     text += tables.markdown(("scene", "figures", "autopilot", *_WAYS.values(), "load"), lines)

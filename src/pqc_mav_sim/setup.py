@@ -14,7 +14,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
         # So that 'ros2 run' finds them as well; the programs themselves are on the PATH.
-        (f"lib/{PACKAGE}", [f"scripts/pqcmav-sim-{each}" for each in ("ground", "radio", "vehicle")]),
+        (f"lib/{PACKAGE}", ["scripts/pqcmav-sim-ground", "scripts/pqcmav-sim-radio", "scripts/pqcmav-sim-vehicle"]),
     ],
     install_requires=["setuptools", "pymavlink"],
     extras_require={"test": ["pytest", "hypothesis", "psutil", "mavsdk", "MAVProxy"]},

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "engine_fixture.hpp"
-#include "mavlink_bytes.hpp"
 #include "line/radio_status.hpp"
+#include "mavlink_bytes.hpp"
 
 namespace pqcmav {
 namespace {
