@@ -70,11 +70,11 @@ def suites(
 
 
 def computed(suite: dict[str, Any]) -> str:
-    """Which library computes the KEM and the signature here, or why none does."""
+    """The libraries that compute the KEM and the signature here, or why none does."""
     if not suite["available"]:
         return f"[yellow]no[/yellow]: {suite['reason']}"
     by = dict.fromkeys((suite["kem_by"], suite["sig_by"]))
-    return f"[green]by {' and '.join(name.split()[0] for name in by)}[/green]"
+    return f"[green]{'+'.join(name.split()[0] for name in by)}[/green]"
 
 
 def matches(suite: dict[str, Any], name: str, text: str) -> bool:
