@@ -73,7 +73,7 @@ def build_lines(package: Any, environment: Mapping[str, str]) -> str:
     else:
         how = (
             f"cmake -G Ninja -S . -B /build -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF"
-            f" -DCMAKE_INSTALL_PREFIX={place} -DCMAKE_PROJECT_INCLUDE=/work/workspace.cmake"
+            f" -DCMAKE_INSTALL_PREFIX={place} -DCMAKE_PROJECT_INCLUDE=/release/workspace.cmake"
             f" && cmake --build /build -j{os.cpu_count()} && cmake --install /build >/dev/null"
         )
     return f"set -e\n{exports}mkdir -p /build\ncd /source\n{how}\n"
@@ -151,8 +151,8 @@ class Build:
                 ["git", "-C", ROOT, "archive", f"HEAD:src/{name}"], stdout=subprocess.PIPE, check=True
             )
             subprocess.run(["tar", "-x", "-C", source], input=archive.stdout, check=True)
-            system.path("work").mkdir(exist_ok=True)
-            shutil.copy(ROOT / "tools/cmake/workspace.cmake", system.path("work/workspace.cmake"))
+            system.path("release").mkdir(exist_ok=True)
+            shutil.copy(ROOT / "tools/cmake/workspace.cmake", system.path("release/workspace.cmake"))
             environment = environment_of(ours, venv)
             if cached:
                 self._mount(system, cached, "/var/cache/ccache", "rw")
