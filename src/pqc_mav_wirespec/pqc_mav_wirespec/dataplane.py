@@ -165,6 +165,8 @@ class ReceiveKey:
         self.keys = keys
         self._key = _key(keys, direction)
         self.window = ReplayWindow(window_bits)
+        self._tags = [b""] * window_bits  # of the packets in the window, their last four bytes
+        self.used_twice = False
 
     def open(self, datagram: bytes) -> tuple[Outcome, bytes]:
         """(outcome, plaintext). The plaintext is empty unless the outcome is DELIVERED or CONTROL.
@@ -207,12 +209,17 @@ class ReceiveKey:
         if header.kind == KIND_BUNDLE and not self.keys.features & FEATURE_BUNDLES:
             return Outcome.MALFORMED, b""
         verdict = self.window.check(header.sequence)
+        if verdict is Verdict.SEEN:
+            # Another packet under a number that was used: its maker has the key and counts anew.
+            other = self._tags[header.sequence % len(self._tags)] != sealed[-4:]
+            self.used_twice |= other and self.verifies(header, sealed)
         if verdict is not Verdict.NEW:
             return (Outcome.SEQ_OLD if verdict is Verdict.OLD else Outcome.REPLAY), b""
         plaintext = aead.open_sealed(suite.aead, self._key, header.epoch, header.sequence, header.pack(), sealed)
-        if plaintext is None:
+        if plaintext is None or self.used_twice:
             return Outcome.AUTH_FAIL, b""
         self.window.accept(header.sequence)
+        self._tags[header.sequence % len(self._tags)] = sealed[-4:]
         if header.kind == KIND_DATA:
             return Outcome.DELIVERED, plaintext
         try:

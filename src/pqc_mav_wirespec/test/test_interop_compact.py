@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from engine_support import OUTCOMES, engine, engine_initiator, engine_keys, engine_responder, own_keys
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from socket_support import (
     DRONE,
@@ -140,6 +140,7 @@ steps = st.lists(
 
 
 @settings(max_examples=200)
+@example([(0, False, False, 300), (0, True, False, 300), (1, False, False, 300)], 0, 64)  # a number used twice
 @given(steps, st.sampled_from([0, 7, 255, 256, 40_000]), st.sampled_from([64, 1024, 8192]))
 def test_same_fate_of_any_sequence_of_datagrams(script, index, window_bits):
     """Both forms, any order, control frames among them, some damaged at one bit."""
