@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run crashes`: what a crash costs a tunnel that runs in a process of its own.
 
-Two `pqcmav up` with `--tunnel daemon`, and traffic both ways. Proxy nodes are killed and stopped under it, which must
-cost no packet; tunnels are killed, open and paused, and must come back as they were wanted.
+Two `pqcmav up` with `--tunnel daemon`, and traffic both ways. Proxy nodes are killed, stopped and flooded by ROS 2, and
+no packet may be lost; tunnels are killed, open and paused, and must come back as they were wanted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,6 +46,7 @@ _BETWEEN_S = (0.2, 0.6)
 _LIMIT_S = 60.0
 _STEP_S = 0.005
 UP = [sys.executable, "-c", "from pqc_mav_cli.entry import run; run()", "up"]
+FLOODER = Path(__file__).resolve().parent / "flooder.py"
 ALONE = ("--sensing", "false", "--policy", "false", "--detect", "false")
 
 
@@ -54,12 +56,12 @@ class CrashError(RuntimeError):
 
 @dataclass(frozen=True)
 class Scene:
-    """What is done `runs` times to a program of one end."""
+    """What is done `runs` times to a program of one end: a signal, or without one a flood of ROS 2."""
 
     title: str
     end: str
     program: str
-    number: signal.Signals = signal.SIGKILL
+    number: signal.Signals | None = signal.SIGKILL
     paused: bool = False
 
 
@@ -67,6 +69,7 @@ SCENES = {
     "node": Scene("kill -9 of the drone's proxy node", "drone", NODE),
     "ground": Scene("kill -9 of the gcs' proxy node", "gcs", NODE),
     "stopped": Scene(f"the drone's proxy node stands still for {STOP_S:g} s", "drone", NODE, signal.SIGSTOP),
+    "flooded": Scene(f"ROS 2 is flooded for {STOP_S:g} s, the drone's proxy node too", "drone", NODE, None),
     "tunnel": Scene("kill -9 of the drone's pqcmav-tunneld", "drone", TUNNEL),
     "server": Scene("kill -9 of the gcs' pqcmav-tunneld", "gcs", TUNNEL),
     "paused": Scene("kill -9 of a paused pqcmav-tunneld", "drone", TUNNEL, paused=True),
@@ -93,6 +96,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--runs", type=int, default=20, help="crashes in each scene")
     parser.add_argument("--only", default="", help=f"scenes, separated by commas, of: {', '.join(SCENES)}")
+    parser.add_argument("--proxy", choices=("py", "cpp"), default="py", help="whose node")
     parser.add_argument("--seed", type=int, default=1, help="of the times of the crashes")
 
 
@@ -103,12 +107,13 @@ def run(options: argparse.Namespace) -> int:
     outcomes = {}
     for name in names:
         try:
-            outcomes[name] = measure(SCENES[name], options.runs, random.Random(options.seed))
+            outcomes[name] = measure(SCENES[name], options.runs, random.Random(options.seed), options.proxy)
         except CrashError as error:
             print(f"crashes: {name}: {error}")
             return 1
         print(f"{SCENES[name].title}: {outcomes[name]}", flush=True)
-    whole = {"machine": machine, "rate": RATE, "runs": {name: asdict(each) for name, each in outcomes.items()}}
+    runs = {name: asdict(each) for name, each in outcomes.items()}
+    whole = {"machine": machine, "proxy": options.proxy, "rate": RATE, "runs": runs}
     tables.publish(options.output, "crashes", page(outcomes, machine), whole)
     return 0 if all(each.good(SCENES[name]) for name, each in outcomes.items()) else 1
 
@@ -116,7 +121,8 @@ def run(options: argparse.Namespace) -> int:
 class Room:
     """Both ends under `pqcmav up`, with traffic through them. Use it in a `with` block."""
 
-    def __init__(self) -> None:
+    def __init__(self, proxy: str = "py") -> None:
+        self._proxy = proxy
         self._stack = ExitStack()
         self.ends: dict[str, Program] = {}
 
@@ -139,7 +145,8 @@ class Room:
             "drone": Place(Path(variables["PQCMAV_RUN_DIR"]) / f"drone-{DRONE_ID}.sock"),
             "gcs": Place(Path(variables["PQCMAV_RUN_DIR"]) / "gcs.sock"),
         }
-        environment = {**os.environ, **variables, "ROS_DOMAIN_ID": str(enter(held_domain())), "PQCMAV_LOG_DIR": ""}
+        domain = str(enter(held_domain()))
+        self.environment = {**os.environ, **variables, "ROS_DOMAIN_ID": domain, "PQCMAV_LOG_DIR": ""}
         pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
         vehicle, ground = (enter(application_socket()) for _ in range(2))
         data, own_data, drone_plain, gcs_plain = free_ports(4)
@@ -150,8 +157,8 @@ class Room:
         for name, config in (("gcs", gcs), ("drone", drone)):
             path = two_ends.write(folder / f"{name}.yaml", {"/**": {NODE: {"ros__parameters": config}}})
             alone = ALONE if name == "drone" else ALONE[-2:]
-            line = [*UP, name, "--config", str(path), "--tunnel", "daemon", *alone]
-            self.ends[name] = Program(name, line, env=environment, start_new_session=True)
+            line = [*UP, name, "--config", str(path), "--tunnel", "daemon", "--proxy", self._proxy, *alone]
+            self.ends[name] = Program(name, line, env=self.environment, start_new_session=True)
             self._stack.callback(self.ends[name].kill)
         for name in self.ends:
             self.wait(lambda name=name: self.linked(name), f"a session of the {name}")
@@ -193,12 +200,12 @@ class Room:
         return None
 
 
-def measure(scene: Scene, runs: int, generator: random.Random) -> Outcome:
+def measure(scene: Scene, runs: int, generator: random.Random, proxy: str = "py") -> Outcome:
     """The scene, again and again. In rooms of their own, so that the supervisor waits as after the first deaths."""
     sent = received = wrong = 0
     back: list[float] = []
     while len(back) < runs:
-        with Room() as room:
+        with Room(proxy) as room:
             if scene.paused:
                 room.ask(scene.end, "pause")
             traffic = TrafficProcess(room.ways)
@@ -221,6 +228,8 @@ def _crash(room: Room, scene: Scene) -> tuple[float, str]:
     victim = room.process(scene.end, scene.program)
     if victim is None:
         raise CrashError(f"no {scene.program} runs at the {scene.end}")
+    if scene.number is None:
+        return _flood(room, scene)
     said = len(room.ends[scene.end].lines)
     victim.send_signal(scene.number)
     if scene.number == signal.SIGSTOP:
@@ -244,11 +253,22 @@ def _crash(room: Room, scene: Scene) -> tuple[float, str]:
     return time.monotonic() - began, str(room.ask(scene.end, "hello")["state"])
 
 
+def _flood(room: Room, scene: Scene) -> tuple[float, str]:
+    """How long the node's answer took when the flood was over, and the state of the tunnel then."""
+    line = [sys.executable, str(FLOODER), f"/{scene.end}/{NODE}", f"{STOP_S:g}"]
+    told = subprocess.run(line, env=room.environment, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+    if told.returncode:
+        raise CrashError(f"the flood did not run: {told.stderr.strip()[-500:]}")
+    return float(told.stdout), str(room.ask(scene.end, "hello")["state"])
+
+
 def page(outcomes: dict[str, Outcome], machine: str) -> str:
     """The results page."""
     text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes`: two `pqcmav up --tunnel "
-    text += f"daemon` on loopback, {RATE:g} messages/s each way. *Back*: until the node asks its tunnel again, or the "
-    text += f"tunnel is as it was wanted (at most {BACK_S:g} s).\n\nAt most {QUICK} crashes in one start: "
+    text += (
+        f"daemon` on loopback, {RATE:g} messages/s each way. *Back*: until the node asks its tunnel or answers again, "
+    )
+    text += f"or the tunnel is as it was wanted (at most {BACK_S:g} s).\n\nAt most {QUICK} crashes in one start: "
     text += f"after more, the supervisor waits longer before the next.\n\n*{machine}*\n\n"
     head = ("what", "times", "sent", "lost", "back p50 s", "worst s", "wrong state", "verdict")
     rows = []

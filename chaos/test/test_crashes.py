@@ -11,7 +11,7 @@ from crashes import NODE, SCENES, Outcome, measure, page
 RUNS = 2  # 20 and more for the record: 'tools/run chaos/run crashes'
 
 
-@pytest.mark.parametrize("name", ["node", "stopped", "tunnel", "paused"])
+@pytest.mark.parametrize("name", ["node", "stopped", "flooded", "tunnel", "paused"])
 def test_a_crash(name: str) -> None:
     scene = SCENES[name]
     outcome = measure(scene, RUNS, random.Random(7))

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flood of ROS 2: `flooder.py NODE SECONDS` publishes and calls NODE's services as fast as it can.
+
+Prints how many seconds the node's next answer took when the flood was over. Exits with 1 if it never came.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import rclpy
+from pqc_mav_interfaces.srv import GetInfo, ListSuites
+from rcl_interfaces.msg import Log, ParameterEvent
+from rclpy.client import Client
+from rclpy.node import Node
+
+FOUND_S, ANSWER_S = 20.0, 30.0
+TEXT_BYTES = 50_000
+
+
+def flood(node: Node, name: str, seconds: float) -> Client:
+    """For so long: large log lines and parameter events, and calls of two services."""
+    suites = node.create_client(ListSuites, f"{name}/list_suites")
+    info = node.create_client(GetInfo, f"{name}/get_info")
+    if not (suites.wait_for_service(FOUND_S) and info.wait_for_service(FOUND_S)):
+        sys.exit(f"{name} has no services")
+    logs = node.create_publisher(Log, "/rosout", 10)
+    events = node.create_publisher(ParameterEvent, "/parameter_events", 10)
+    steps: tuple[Callable[[], object], ...] = (
+        lambda: logs.publish(Log(name="flood", msg="x" * TEXT_BYTES)),
+        lambda: events.publish(ParameterEvent(node="x" * TEXT_BYTES)),
+        lambda: suites.call_async(ListSuites.Request()),
+        lambda: info.call_async(GetInfo.Request()),
+    )
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for step in steps:
+            step()
+    return info
+
+
+def main() -> int:
+    """Flood, and ask."""
+    name, seconds = sys.argv[1], float(sys.argv[2])
+    rclpy.init()
+    node = rclpy.create_node("flooder")
+    info = flood(node, name, seconds)
+    began = time.monotonic()
+    last = info.call_async(GetInfo.Request())
+    rclpy.spin_until_future_complete(node, last, timeout_sec=ANSWER_S)
+    if last.result() is None:
+        sys.exit(f"{name} did not answer within {ANSWER_S:g} s")
+    print(f"{time.monotonic() - began:.3f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
