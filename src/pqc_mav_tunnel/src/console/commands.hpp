@@ -44,6 +44,9 @@ struct CommandAnswer {
   std::optional<Following> follow;
 };
 
+/// The line that answers, and the answer of a command that is done; `id` is the request's.
+std::string result_line(const Json& id, Json result);
+CommandAnswer answer_with(const Json& request, Json result);
 /// The line that refuses something; `id` is the request's, null where it had none.
 std::string refusal_line(const Json& id, std::string_view code, std::string_view text);
 /// A number, of those who asked for it: the event's, or that of the first after those that were lost.
