@@ -119,10 +119,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Room:
-    """Both ends under `pqcmav up`, with traffic through them. Use it in a `with` block."""
+    """Both ends under `pqcmav up`, and who talks through them. `settings`: the drone's. Use it in a `with` block."""
 
-    def __init__(self, proxy: str = "py") -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: str = "py", settings: dict[str, Any] | None = None) -> None:
+        self._proxy, self._settings = proxy, settings or {}
         self._stack = ExitStack()
         self.ends: dict[str, Program] = {}
 
@@ -153,7 +153,10 @@ class Room:
         gcs = two_ends.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
         gcs["drone"][DRONE_ID]["plain_bind"] = f"{HOST}:{gcs_plain}"
         plain = f"{HOST}:{drone_plain}"
-        drone = two_ends.drone_config(str(folder), DRONE_ID, data, local_data_port=own_data, plain_bind=plain)
+        drone = (
+            two_ends.drone_config(str(folder), DRONE_ID, data, local_data_port=own_data, plain_bind=plain)
+            | self._settings
+        )
         for name, config in (("gcs", gcs), ("drone", drone)):
             path = two_ends.write(folder / f"{name}.yaml", {"/**": {NODE: {"ros__parameters": config}}})
             alone = ALONE if name == "drone" else ALONE[-2:]

@@ -1,37 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`chaos/run failsafe`: does a killed proxy trip the autopilot's ground-station failsafe?
+"""`chaos/run failsafe`: does a killed tunnel trip the autopilot's ground-station failsafe?
 
-Two `pqcmav-tunneld` under the supervisor of `pqcmav up`, ground software that sends a heartbeat a second, and a vehicle
-with ArduPilot's timer: it trips once no heartbeat has come for 5 s. One end is killed with SIGKILL again and again; the
-supervisor alone brings it back. The arithmetic is in docs/failsafes.md.
+Two `pqcmav up` with their nodes, ground software that sends a heartbeat a second, and a vehicle with ArduPilot's timer:
+it trips once no heartbeat has come for 5 s. The tunnel of one end is killed with SIGKILL again and again; the
+supervisor alone brings it back. `--stress 8` does so on a machine whose cores eight others want. The arithmetic is in
+docs/failsafes.md.
 """
 
 import argparse
-import asyncio
 import contextlib
-import os
 import random
+import select
+import shutil
 import signal
 import socket
-import tempfile
+import subprocess
+import threading
 import time
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import pqc_mav_tunnel
-import psutil
 import tables
-from ends import DRONE_ID
+from crashes import QUICK, TUNNEL, CrashError, Room
 from tally import percentile
-from traffic import application_socket
 
-from pqc_mav_bringup.description import Process, Respawn
-from pqc_mav_bringup.prepare import prepare
-from pqc_mav_bringup.supervisor import Supervisor
 from pqc_mav_common import two_ends
-from pqc_mav_common.free_ports import free_ports
 
 FAILSAFE_S = 5.0  # FS_GCS_TIMEOUT
 HEARTBEAT_S = 1.0
@@ -39,15 +33,8 @@ TELEMETRY_S = 0.1
 ENDS = ("gcs", "drone")
 # The engine's own defaults, named so that a recorded page says what it was measured with.
 SETTINGS = {"reconnect_after_s": 2.0, "degraded_after_s": 1.5}
-# A run's kills stand for deaths hours apart, so the supervisor forgets one before the next.
-RESPAWN = replace(Respawn(), settled_s=1.0)
 _RUNNING_S = (1.5, 2.5)  # between two kills, so that they fall anywhere between two heartbeats
-_GIVE_UP_S = 30.0
 _STEP_S = 0.02
-
-
-class FailsafeError(RuntimeError):
-    """The measurement could not be made."""
 
 
 class Timer:
@@ -89,39 +76,47 @@ class Kill:
 
 
 class Vehicle:
-    """An autopilot's and a ground station's socket: heartbeats down, telemetry up, the timer fed by what arrives."""
+    """An autopilot's and a ground station's socket: heartbeats down, telemetry up, the timer fed by what arrives.
 
-    def __init__(self, vehicle: socket.socket, ground: socket.socket, drone_plain: int, gcs_plain: int) -> None:
-        for each in (vehicle, ground):
-            each.setblocking(False)
-        self._vehicle, self._ground = vehicle, ground
-        self._drone_plain, self._gcs_plain = drone_plain, gcs_plain
+    In a thread of its own. Use it in a `with` block.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self._drone, self._ground = room.ways
+        for each in room.ways:
+            each.socket.setblocking(False)
         self.timer = Timer(FAILSAFE_S, time.monotonic())
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._live)
 
-    async def live(self) -> None:
-        """Runs until cancelled."""
-        loop = asyncio.get_running_loop()
-        loop.add_reader(self._vehicle, self._hear)
-        loop.add_reader(self._ground, lambda: self._drain(self._ground))
+    def __enter__(self) -> "Vehicle":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _live(self) -> None:
         beat = tell = 0.0
-        try:
-            while True:
-                now = time.monotonic()
-                if now >= beat:
-                    beat = now + HEARTBEAT_S
-                    self._send(self._ground, b"heartbeat", self._gcs_plain)
-                if now >= tell:
-                    tell = now + TELEMETRY_S
-                    self._send(self._vehicle, b"telemetry", self._drone_plain)
-                self.timer.check(now)
-                await asyncio.sleep(_STEP_S)
-        finally:
-            loop.remove_reader(self._vehicle)
-            loop.remove_reader(self._ground)
+        while not self._stop.is_set():
+            now = time.monotonic()
+            if now >= beat:
+                beat = now + HEARTBEAT_S
+                self._send(self._ground.socket, b"heartbeat", self._ground.to_port)
+            if now >= tell:
+                tell = now + TELEMETRY_S
+                self._send(self._drone.socket, b"telemetry", self._drone.to_port)
+            self.timer.check(now)
+            select.select([self._drone.socket, self._ground.socket], [], [], _STEP_S)
+            self._drain(self._ground.socket)
+            for _ in range(self._drain(self._drone.socket)):
+                self.timer.heartbeat(time.monotonic())
 
-    def _hear(self) -> None:
-        for _ in range(self._drain(self._vehicle)):
-            self.timer.heartbeat(time.monotonic())
+    def flows(self, room: Room) -> None:
+        """Wait until two more heartbeats have come: one may have been on its way when the end was killed."""
+        wanted = self.timer.heartbeats + 2
+        room.wait(lambda: self.timer.heartbeats >= wanted, "two heartbeats")
 
     @staticmethod
     def _drain(source: socket.socket) -> int:
@@ -142,6 +137,7 @@ class Vehicle:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--runs", type=int, default=20, help="kills of each end")
+    parser.add_argument("--stress", type=int, default=0, help="processes beside it that want a core each (stress-ng)")
     parser.add_argument("--seed", type=int, default=1, help="of the times of the kills")
 
 
@@ -149,89 +145,61 @@ def run(options: argparse.Namespace) -> int:
     """Measure both ends, print and write; 0 when no kill tripped the failsafe."""
     machine = tables.machine()
     results = {}
-    for end in ENDS:
-        try:
-            results[end] = measure(end, options.runs, random.Random(options.seed), SETTINGS)
-        except FailsafeError as error:
-            print(f"failsafe: {error}")
-            return 1
+    try:
+        with stressed(options.stress):
+            for end in ENDS:
+                results[end] = measure(end, options.runs, random.Random(options.seed), SETTINGS)
+    except CrashError as error:
+        print(f"failsafe: {error}")
+        return 1
     runs = {end: [asdict(one) for one in each] for end, each in results.items()}
-    whole = {"machine": machine, "failsafe_s": FAILSAFE_S, "settings": SETTINGS, "runs": runs}
-    tables.publish(options.output, "failsafe", page(results, machine), whole)
+    whole = {"machine": machine, "stress": options.stress, "failsafe_s": FAILSAFE_S, "settings": SETTINGS, "runs": runs}
+    tables.publish(options.output, "failsafe", page(results, machine, options.stress), whole)
     return 1 if any(one.tripped for each in results.values() for one in each) else 0
 
 
+@contextlib.contextmanager
+def stressed(count: int) -> Iterator[None]:
+    """So many processes that want a core each, while the block runs. Raises CrashError where there can be none."""
+    if not count:
+        yield
+        return
+    if shutil.which("stress-ng") is None:
+        raise CrashError("stress-ng is not here: 'apt-get install stress-ng'")
+    with subprocess.Popen(["stress-ng", "--quiet", "--cpu", str(count)]) as stress:
+        try:
+            yield
+        finally:
+            stress.send_signal(signal.SIGINT)
+
+
 def measure(end: str, runs: int, generator: random.Random, settings: dict[str, Any]) -> list[Kill]:
-    """Kill one end `runs` times; `settings` are the drone's and, as far as it has them, the gcs' configuration."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-failsafe-")))
-        pqc_mav_tunnel.init_keys(str(folder), [DRONE_ID])
-        vehicle, ground = (stack.enter_context(application_socket()) for _ in range(2))
-        data, own_data, drone_plain, gcs_plain = free_ports(4)
-        gcs = two_ends.gcs_config(str(folder), {DRONE_ID: ground.getsockname()[1]}, data_port=data)
-        gcs["drone"][DRONE_ID]["plain_bind"] = f"{two_ends.HOST}:{gcs_plain}"
-        drone = two_ends.drone_config(
-            str(folder), DRONE_ID, data, local_data_port=own_data, plain_bind=f"{two_ends.HOST}:{drone_plain}"
-        )
-        processes = []
-        for name, config in (("gcs", gcs), ("drone", drone | settings)):
-            processes.append(_process(name, two_ends.write(folder / f"{name}.yaml", config)))
-        return asyncio.run(_killing(end, runs, generator, processes, Vehicle(vehicle, ground, drone_plain, gcs_plain)))
-
-
-def _process(name: str, config: Path) -> Process:
-    return Process(
-        name, "pqc_mav_tunnel", "pqcmav-tunneld", "", "", "", {}, (str(config),), RESPAWN, "run 'make setup' first"
-    )
-
-
-async def _killing(
-    end: str, runs: int, generator: random.Random, processes: list[Process], vehicle: Vehicle
-) -> list[Kill]:
-    said: list[str] = []
-    supervisor = Supervisor(prepare(processes), lambda label, text: said.append(f"{label}: {text}"))
-    tasks = [asyncio.create_task(supervisor.run()), asyncio.create_task(vehicle.live())]
+    """Kill the tunnel of one end `runs` times; `settings` are the drone's."""
     kills: list[Kill] = []
-    timer = vehicle.timer
-    try:
-        await _flows(timer, said)
-        for number in range(runs):
-            await asyncio.sleep(generator.uniform(*_RUNNING_S))
-            timer.begin()
-            _pid_of(processes[ENDS.index(end)].arguments[0]).send_signal(signal.SIGKILL)
-            await _flows(timer, said)
-            kills.append(Kill(timer.longest_s, timer.trips > 0))
-            print(f"{end} kill {number + 1} of {runs}: {timer.longest_s:.2f} s without a heartbeat", flush=True)
-    finally:
-        supervisor.stop()
-        tasks[1].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    while len(kills) < runs:
+        with Room(settings=settings) as room, Vehicle(room) as vehicle:
+            timer = vehicle.timer
+            vehicle.flows(room)
+            for _ in range(min(QUICK, runs - len(kills))):
+                time.sleep(generator.uniform(*_RUNNING_S))
+                victim = room.process(end, TUNNEL)
+                if victim is None:
+                    raise CrashError(f"no {TUNNEL} runs at the {end}")
+                timer.begin()
+                victim.kill()
+                vehicle.flows(room)
+                kills.append(Kill(timer.longest_s, timer.trips > 0))
+                print(f"{end} kill {len(kills)} of {runs}: {timer.longest_s:.2f} s without a heartbeat", flush=True)
     return kills
 
 
-def _pid_of(config: str) -> psutil.Process:
-    """The tunneld of ours that runs with that file."""
-    for child in psutil.Process(os.getpid()).children():
-        if config in child.cmdline():
-            return child
-    raise FailsafeError(f"no process runs with {config}")
-
-
-async def _flows(timer: Timer, said: list[str]) -> None:
-    """Until two more heartbeats have come: one may have been on its way when the end was killed."""
-    wanted, deadline = timer.heartbeats + 2, time.monotonic() + _GIVE_UP_S
-    while timer.heartbeats < wanted:
-        if time.monotonic() > deadline:
-            raise FailsafeError(f"no heartbeat within {_GIVE_UP_S:g} s. {' / '.join(said[-3:])}")
-        await asyncio.sleep(_STEP_S)
-
-
-def page(results: dict[str, list[Kill]], machine: str) -> str:
+def page(results: dict[str, list[Kill]], machine: str, stress: int = 0) -> str:
     """The results page."""
-    text = "# A killed proxy and the autopilot's failsafe\n\nWritten by `tools/run chaos/run failsafe`. Two "
-    text += "`pqcmav-tunneld` on loopback under the supervisor of `pqcmav up`, a heartbeat a second from the ground. "
-    text += "One end is killed with SIGKILL, the supervisor starts it again "
-    text += f"{RESPAWN.delay_s:g} s later. The vehicle's failsafe trips after {FAILSAFE_S:g} s without a heartbeat. "
+    text = "# A killed tunnel and the autopilot's failsafe\n\nWritten by `tools/run chaos/run failsafe"
+    text += f"{f' --stress {stress}' if stress else ''}`. Two `pqcmav up` on loopback, a heartbeat a second from the "
+    text += "ground. The tunnel of one end is killed with SIGKILL, and its supervisor starts it again. The vehicle's "
+    text += f"failsafe trips after {FAILSAFE_S:g} s without a heartbeat. "
+    text += f"{f'{stress} processes beside it want a core each. ' if stress else ''}"
     text += f"Settings: {', '.join(f'`{name}` {value:g}' for name, value in SETTINGS.items())}.\n\n*{machine}*\n\n"
     head = ("end", "kills", "failsafe tripped", "longest silence p50 s", "p95 s", "worst s")
     rows = []
