@@ -121,6 +121,7 @@ def test_the_drone_forgets(folders, tmp_path, suite, ratchets):
             "role": "drone", "keys": folders[1], "drone_id": DRONE, "peer": LOCAL, "suite": suite,
             "data_port": gcs.address[1], "local_data_port": 0, "sign": "false",
             "plain_bind": f"{LOCAL}:0",
+            "reconnect_after_s": 60,  # this peer sends no keepalives, and a search takes its time on a busy machine
         }  # fmt: skip
         with tunneld(tmp_path, r"UDP port (\d+)", **config) as (pid, _):
             old = gcs.accept_handshake(TIMEOUT)
