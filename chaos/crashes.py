@@ -69,7 +69,7 @@ SCENES = {
     "node": Scene("kill -9 of the drone's proxy node", "drone", NODE),
     "ground": Scene("kill -9 of the gcs' proxy node", "gcs", NODE),
     "stopped": Scene(f"the drone's proxy node stands still for {STOP_S:g} s", "drone", NODE, signal.SIGSTOP),
-    "flooded": Scene(f"ROS 2 is flooded for {STOP_S:g} s, the drone's proxy node too", "drone", NODE, None),
+    "flooded": Scene(f"ROS 2 and the drone's node flooded for {STOP_S:g} s", "drone", NODE, None),
     "tunnel": Scene("kill -9 of the drone's pqcmav-tunneld", "drone", TUNNEL),
     "server": Scene("kill -9 of the gcs' pqcmav-tunneld", "gcs", TUNNEL),
     "paused": Scene("kill -9 of a paused pqcmav-tunneld", "drone", TUNNEL, paused=True),
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{SCENES[name].title}: {outcomes[name]}", flush=True)
     runs = {name: asdict(each) for name, each in outcomes.items()}
     whole = {"machine": machine, "proxy": options.proxy, "rate": RATE, "runs": runs}
-    tables.publish(options.output, "crashes", page(outcomes, machine), whole)
+    tables.publish(options.output, "crashes", page(outcomes, machine, options.proxy), whole)
     return 0 if all(each.good(SCENES[name]) for name, each in outcomes.items()) else 1
 
 
@@ -265,14 +265,12 @@ def _flood(room: Room, scene: Scene) -> tuple[float, str]:
     return float(told.stdout), str(room.ask(scene.end, "hello")["state"])
 
 
-def page(outcomes: dict[str, Outcome], machine: str) -> str:
+def page(outcomes: dict[str, Outcome], machine: str, proxy: str = "py") -> str:
     """The results page."""
-    text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes`: two `pqcmav up --tunnel "
-    text += (
-        f"daemon` on loopback, {RATE:g} messages/s each way. *Back*: until the node asks its tunnel or answers again, "
-    )
-    text += f"or the tunnel is as it was wanted (at most {BACK_S:g} s).\n\nAt most {QUICK} crashes in one start: "
-    text += f"after more, the supervisor waits longer before the next.\n\n*{machine}*\n\n"
+    text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes"
+    text += f"{f' --proxy {proxy}' if proxy != 'py' else ''}`: two `pqcmav up --tunnel daemon` on loopback, {RATE:g} "
+    text += f"messages/s each way, at most {QUICK} crashes in one start. *Back*: until the node asks its tunnel or "
+    text += f"answers again, or the tunnel is as it was wanted (at most {BACK_S:g} s).\n\n*{machine}*\n\n"
     head = ("what", "times", "sent", "lost", "back p50 s", "worst s", "wrong state", "verdict")
     rows = []
     for name, one in outcomes.items():
