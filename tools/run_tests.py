@@ -162,6 +162,7 @@ def run(
     bad: list[str] = []
     try:
         code = execute(command, cwd, leave_out, env, said, bad)
+        problem = f"ended by {signal.Signals(-code).name}" if code < 0 else ""
     except subprocess.TimeoutExpired:
         code = -1
         problem = f"stopped after {RUNNER_TIMEOUT_S} s"

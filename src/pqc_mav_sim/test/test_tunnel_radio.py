@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tunnel over simulated telemetry radios: connecting, commands under three times the load, nothing in the clear."""
 
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +80,8 @@ def test_a_port_of_the_radio_hears_nothing_in_the_clear(tmp_path, engines):
     client = free_port()
     with (
         RadioPorts(RadioTerms(PROFILES["sik-raw"], drones=2)) as ports,
-        Path(ports.air[1]).open("rb", buffering=0) as spy,
+        # Without O_NOCTTY it would become the terminal of who runs the tests, and its end theirs.
+        os.fdopen(os.open(ports.air[1], os.O_RDONLY | os.O_NOCTTY), "rb", buffering=0) as spy,
     ):
         gcs, drone = ends(engines, tmp_path, ports, 57_600, "", client)
         until(lambda: all(engine.status()[0]["state"] == "UP" for engine in (gcs, drone)), "both ends up")
