@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 SHORTEST_S, LONGEST_S = 3.0, 3600.0
 DURATION_S = 30.0
+RATE_HZ = 320.0
 
 
 def demo(
     duration: Annotated[float, typer.Option(help="Seconds of flight.", min=SHORTEST_S, max=LONGEST_S)] = DURATION_S,
     suite: Annotated[str, typer.Option(help="Cipher suite: id or short code. Default: the configured one.")] = "",
-    rate: Annotated[float, typer.Option(help="Messages per second of the vehicle.", min=1.0, max=5000.0)] = 320.0,
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Messages per second of the vehicle. Default: 320; radio: 226.", min=1.0, max=5000.0),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, and nothing else on stdout.")
     ] = False,
@@ -35,7 +39,8 @@ def demo(
         str,
         typer.Option(
             help="Fly a scenario for the policy: nominal, hot, low-battery, bad-link or attack (about 100 s); or "
-            "thin-link: the same flight over 64 kbit/s with and without shaping (about 50 s)."
+            "thin-link: the same flight over 64 kbit/s with and without shaping; or radio: over a pair of simulated "
+            "SiK radios, sealed and in the clear (about 50 s each)."
         ),
     ] = "",
     plot: Annotated[
@@ -49,13 +54,19 @@ def demo(
     doubled or seen in the clear, every command was carried out, and every process ended cleanly. With --scenario the
     drone also runs its sensors and its policy, which has to change to lighter suites, lose no message, upgrade after
     landing, and give its reasons. `--scenario thin-link` flies twice at a time over a simulated link of 64 kbit/s:
-    if the tunnel shapes it, every command must be answered at once.
+    if the tunnel shapes it, every command must be answered at once. `--scenario radio` flies over simulated SiK radios,
+    in the clear and sealed: a listener in the air must read nothing of it, and commands must still be answered.
     """
     if scenario:
         if suite or duration != DURATION_S:
             raise CliError(
                 "--scenario has its own duration and suites: leave out --duration and --suite.", ExitCode.USAGE
             )
+        if scenario == "radio":
+            from pqc_mav_cli.demo.radio_link import fly_radio
+
+            return fly_radio(rate, plot, as_json)
+        rate = RATE_HZ if rate is None else rate
         if scenario == "thin-link":
             from pqc_mav_cli.demo.thin_link import fly_thin_link
 
@@ -66,7 +77,7 @@ def demo(
     if plot:
         raise CliError("--plot draws a scenario: name one with --scenario.", ExitCode.USAGE)
     with ExitStack() as stack:
-        run = _prepare(stack, duration, suite, rate, as_json)
+        run = _prepare(stack, duration, suite, RATE_HZ if rate is None else rate, as_json)
         result = run_interruptible(run.run())
         if result is None:
             return INTERRUPTED

@@ -12,8 +12,9 @@ import pqc_mav_tunnel
 from commands import COMMAND
 
 from pqc_mav_bringup.demo_session import PORTS, DemoSession
+from pqc_mav_cli.demo.pair import Flight
 from pqc_mav_cli.demo.thin_flight import configurations
-from pqc_mav_cli.demo.thin_result import SHAPED, ThinFlight
+from pqc_mav_cli.demo.thin_result import SHAPED
 from pqc_mav_common.testing import on_request
 
 GIVEN = {"keys": "/keys", "data_port": 1, "drone_data_port": 2, "plain_port": 3, "ground_port": 4}
@@ -35,7 +36,7 @@ def test_a_short_flight_tells_what_the_ground_sees() -> None:
         given = {**ports, "keys": session.values["keys"], "shaped": True, "seconds": 3.0, "rate": 320.0}
         command = [sys.executable, "-m", "pqc_mav_cli.demo.thin_flight", json.dumps(given)]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    flight = ThinFlight(SHAPED)
+    flight = Flight(SHAPED)
     for line in run.stdout.splitlines():
         flight.take(line)
     assert run.returncode == 0, run.stdout + run.stderr

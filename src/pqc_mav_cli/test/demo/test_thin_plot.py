@@ -11,8 +11,9 @@ pytest.importorskip("matplotlib")
 
 from test_thin_result import result, told
 
+from pqc_mav_cli.demo.pair import Flight
 from pqc_mav_cli.demo.thin_plot import draw
-from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinFlight, ThinLinkResult
+from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinLinkResult
 from pqc_mav_cli.errors import CliError
 
 
@@ -23,7 +24,7 @@ def test_it_is_a_picture(tmp_path: Path) -> None:
 
 
 def test_flights_that_said_nothing_are_drawn_too(tmp_path: Path) -> None:
-    draw(ThinLinkResult(3.0, 64, (ThinFlight(PLAIN), ThinFlight(SHAPED))), tmp_path / "thin.png")
+    draw(ThinLinkResult(3.0, (Flight(PLAIN), Flight(SHAPED)), rate_kbit=64), tmp_path / "thin.png")
     assert (tmp_path / "thin.png").exists()
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pqc_mav_cli.demo.thin_link import progress, summary
-from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, STEPS, ThinFlight, ThinLinkResult, loaded
+from pqc_mav_cli.demo.pair import STEPS, Flight, progress
+from pqc_mav_cli.demo.thin_link import summary
+from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinLinkResult, loaded
 
 
-def told(name: str, *, after_ms: list[float | None], loads: bool = True, steps: tuple[str, ...] = STEPS) -> ThinFlight:
+def told(name: str, *, after_ms: list[float | None], loads: bool = True, steps: tuple[str, ...] = STEPS) -> Flight:
     """A flight that has said these answers, and how its parameters and commands went."""
-    flight = ThinFlight(name)
+    flight = Flight(name)
 
     def say(kind: str, **values: Any) -> None:
         flight.take(json.dumps({"kind": kind, **values}))
@@ -20,7 +21,7 @@ def told(name: str, *, after_ms: list[float | None], loads: bool = True, steps: 
     say("up", text="")
     for number, after in enumerate(after_ms):
         say("answer", t=number, after_ms=after)
-        say("sample", t=number, age_s=0.1 * (number + 1), altitude_m=1.0, real_m=1.5, params=number)
+        say("sample", t=number, age_s=0.1 * (number + 1), altitude_m=1.0, real_m=1.5, params=number, received=number)
     for step in steps:
         say("step", name=step, ok=True)
     if loads:
@@ -30,9 +31,11 @@ def told(name: str, *, after_ms: list[float | None], loads: bool = True, steps: 
     return flight
 
 
-def result(shaped: ThinFlight) -> ThinLinkResult:
+def result(shaped: Flight) -> ThinLinkResult:
     """With an unshaped flight that goes as badly as it does."""
-    return ThinLinkResult(3.0, 64, (told(PLAIN, after_ms=[2000.0, None], loads=False, steps=("arm",)), shaped))
+    return ThinLinkResult(
+        3.0, (told(PLAIN, after_ms=[2000.0, None], loads=False, steps=("arm",)), shaped), rate_kbit=64
+    )
 
 
 def test_a_good_shaped_flight_passes_however_bad_the_other_is() -> None:
@@ -59,7 +62,7 @@ def test_what_must_not_happen_with_shaping_fails_it() -> None:
 
 
 def test_other_lines_are_kept_as_what_was_said() -> None:
-    flight = ThinFlight(SHAPED)
+    flight = Flight(SHAPED)
     for line in ("No session within 30 s", "[1, 2]", '{"values": 1}', "{", "17"):
         flight.take(line)
     assert flight.said == ["No session within 30 s", "[1, 2]", '{"values": 1}', "{", "17"]
@@ -73,7 +76,7 @@ def test_progress_and_summary_fit_a_terminal() -> None:
 
     whole = result(told(SHAPED, after_ms=[40.0]))
     assert len(progress(whole.flights)) <= 80
-    assert "handshake" in progress((ThinFlight(PLAIN), ThinFlight(SHAPED)))
+    assert "handshake" in progress((Flight(PLAIN), Flight(SHAPED)))
     out = StringIO()
     Console(file=out, width=80).print(summary(whole))
     text = out.getvalue()

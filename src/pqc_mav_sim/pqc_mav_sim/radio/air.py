@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 
 from pqc_mav_sim.impairment.model import ImpairedDirection
@@ -18,8 +18,11 @@ _LEAST = 18  # bytes of room; with less left of a turn a SiK radio sends nothing
 class Air:
     """Radios on one channel. What one sends all others hear, unless the channel has a bad moment."""
 
-    def __init__(self, modems: Sequence[Modem], channel: ImpairedDirection) -> None:
-        """`channel` says which packets are lost; its delays are not used."""
+    def __init__(
+        self, modems: Sequence[Modem], channel: ImpairedDirection, listener: Callable[[bytes], None] | None = None
+    ) -> None:
+        """`channel` says which packets are lost; its delays are not used. `listener` hears every packet."""
+        self._listener = listener
         self._modems = modems
         self._channel = channel
         self._flying: list[tuple[float, int, int, bytes]] = []
@@ -84,6 +87,8 @@ class Air:
         self._now += _POLL_S
 
     def _fly(self, sender: int, packet: bytes, arrives: float) -> None:
+        if self._listener is not None:
+            self._listener(packet)
         is_lost = not self._modems[sender].profile.repeats and self._channel.offer(len(packet), arrives).lost
         if is_lost:
             for number, modem in enumerate(self._modems):

@@ -121,4 +121,4 @@ class Modem:
     def summary(self) -> dict[str, Any]:
         """The counters, for people and programs."""
         out: dict[str, Any] = {name: value for name, value in vars(self.counts).items() if name != "wait"}
-        return out | {"wait": self.counts.wait.to_dict()}
+        return out | {"waiting": len(self._waiting), "wait": self.counts.wait.to_dict()}

@@ -11,6 +11,7 @@ import random
 import threading
 import time
 import tty
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -52,12 +53,14 @@ class RadioTerms:
 class RadioPorts:
     """`ground` and `air` are paths of serial ports: that of the ground's radio, and those of the drones'."""
 
-    def __init__(self, terms: RadioTerms, folder: Path | None = None) -> None:
-        """With `folder` the ports are links in it: ground, air1, air2, ..."""
+    def __init__(
+        self, terms: RadioTerms, folder: Path | None = None, listener: Callable[[bytes], None] | None = None
+    ) -> None:
+        """With `folder` the ports are links in it: ground, air1, air2, ... `listener` hears every packet in the air."""
         self._terms = terms
         self._modems = [Modem(terms.profile) for _ in range(terms.drones + 1)]
         bad = Impairment(loss=terms.loss, dead_ms=terms.burst_ms) if terms.loss else Impairment()
-        self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad))
+        self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad), listener)
         self._random = random.Random(f"bytes {terms.seed}")
         pairs = [pty.openpty() for _ in self._modems]
         self._devices = [device for device, _ in pairs]

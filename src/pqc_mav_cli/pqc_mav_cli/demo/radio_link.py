@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav demo --scenario radio`: one flight twice at a time over simulated SiK radios, in the clear and sealed."""
+
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pqc_mav_cli.demo.output import print_result
+from pqc_mav_cli.demo.pair import Flight, fly_both, milliseconds, per_second, seconds
+from pqc_mav_cli.demo.radio_flight import BURST_MS, LOSS, PROFILE
+from pqc_mav_cli.demo.radio_result import CLEAR, SEALED, RadioResult, read, wait_ms
+from pqc_mav_cli.demo.view import verdict
+from pqc_mav_cli.ending import INTERRUPTED
+
+NAME = "radio"
+FLIGHT_S = 40.0
+RATE_HZ = 226.0  # what a copter sends unasked (docs/autopilots.md); the radio carries less than half
+
+
+def fly_radio(rate_hz: float | None, plot: str, as_json: bool) -> int:
+    """Flies, draws and judges. Returns the exit code. Raises CliError."""
+    path = Path(plot or f"pqcmav-demo-{NAME}.png").expanduser()
+    flights = (Flight(CLEAR), Flight(SEALED))
+    result = RadioResult(FLIGHT_S, flights)
+    rate = RATE_HZ if rate_hz is None else rate_hz
+    givens = ({"sealed": False, "rate": rate}, {"sealed": True, "rate": rate})
+    if not fly_both(result, "pqc_mav_cli.demo.radio_flight", givens):
+        return INTERRUPTED
+    if all(flight.samples for flight in flights):
+        from pqc_mav_cli.demo.radio_plot import draw
+
+        draw(result, path)
+        result.plot = str(path)
+    said = [(flight.name, line) for flight in flights for line in flight.said]
+    return print_result(result, lambda: summary(result), said, as_json)
+
+
+def summary(result: RadioResult) -> RenderableType:
+    """Both flights side by side, and the verdict."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title="The same flight over SiK radios")
+    table.add_column("")
+    for flight in result.flights:
+        table.add_column(flight.name, justify="right")
+    both = result.flights
+    rows = {
+        "messages a second at the ground": [per_second(each) for each in both],
+        "read by a listener in the air": ["-" if read(each) is None else f"{read(each):,}" for each in both],
+        "commands answered within 1 s": [f"{each.prompt} of {len(each.answers)}" for each in both],
+        "half of the answers within": [milliseconds(each.median_answer_ms) for each in both],
+        "shown altitude, median age": [seconds(each.median_age_s) for each in both],
+        "wait in the drone's radio, 95 %": [milliseconds(wait_ms(each)) for each in both],
+        "share of the time the air is in use": [_air_used(each) for each in both],
+        "air packets lost": [_lost(each) for each in both],
+        "bytes the radios had no room for": [_told(each, "overflowed") for each in both],
+    }
+    for name, cells in rows.items():
+        table.add_row(name, *cells)
+    plot = [Text(f"plot: {result.plot}")] if result.plot else []
+    note_text = Text(
+        f"simulated: vehicle, radios ({PROFILE.baud:,} baud, {PROFILE.air_kbit} kbit/s in the air), "
+        f"{LOSS:.0%} of\nthe time no air, {BURST_MS:.0f} ms each; real: both ends of the tunnel. "
+        "In the clear: as a MAVLink\nrouter sends it; an autopilot that reads RADIO_STATUS would slow its streams.",
+        "dim",
+    )
+    proved = "a telemetry radio carries the tunnel, and nobody reads along"
+    checks, *rest = verdict(result.checks(), result.error, result.passed, proved)
+    return Group(table, note_text, Text(""), checks, *plot, *rest)
+
+
+def _air_used(flight: Flight) -> str:
+    if flight.radios is None or flight.summary is None:
+        return "-"
+    return f"{100 * flight.radios['air_s'] / flight.summary['seconds']:.0f} %"
+
+
+def _lost(flight: Flight) -> str:
+    if flight.radios is None:
+        return "-"
+    return f"{100 * flight.radios['air_lost'] / max(1, flight.radios['sent_packets']):.1f} %"
+
+
+def _told(flight: Flight, name: str) -> str:
+    return "-" if flight.radios is None else f"{flight.radios[name]:,}"
