@@ -61,8 +61,8 @@ def summary(result: RadioResult) -> RenderableType:
     plot = [Text(f"plot: {result.plot}")] if result.plot else []
     note_text = Text(
         f"simulated: vehicle, radios ({PROFILE.baud:,} baud, {PROFILE.air_kbit} kbit/s in the air), "
-        f"{LOSS:.0%} of\nthe time no air, {BURST_MS:.0f} ms each; real: both ends of the tunnel. "
-        "In the clear: as a MAVLink\nrouter sends it; an autopilot that reads RADIO_STATUS would slow its streams.",
+        f"{LOSS:.0%} of\nthe time no air, {BURST_MS:.0f} ms each; real: both ends of the tunnel.\n"
+        "In the clear: as a MAVLink router sends it; an autopilot that reads\nRADIO_STATUS would slow its streams.",
         "dim",
     )
     proved = "a telemetry radio carries the tunnel, and nobody reads along"
