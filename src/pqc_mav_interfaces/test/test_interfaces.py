@@ -17,6 +17,7 @@ UNITS = {
     "_ms": "[ms]",
     "_ns": "[ns]",
     "_s": "[s]",
+    "_kbit": "[kbit/s]",
     "packets_per_s": "[1/s]",
     "bytes_per_s": "[B/s]",
     "_bytes": "[B]",

@@ -142,7 +142,7 @@ std::vector<LinkStatus> Engine::status() const {
                                            to_ns(impl_->config.key_limit_s))) /
           1e9;
     if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
-    if (link.wire) add_radio(out.back(), *link.wire, picture.peer);
+    if (const auto wire = link.air()) add_radio(out.back(), *wire, picture.peer);
   });
   if (impl_->drone) {
     out.front().stations = impl_->drone->stations();
@@ -166,7 +166,7 @@ std::vector<LinkStats> Engine::stats() const {
     std::ranges::transform(c.window_depth, stats.window_depth.begin(), &Counter::get);
     add_named(stats.counters, link_counters(), c);
     if (const auto hub = link.endpoints()) stats.endpoints = hub->endpoints();
-    if (link.wire) stats.endpoints.push_back(link.wire->radio().status());
+    if (const auto wire = link.air()) stats.endpoints.push_back(wire->radio().status());
     out.push_back(std::move(stats));
   });
   impl_->rates.measure(out, now_ns());
@@ -209,6 +209,7 @@ std::vector<LinkQualityView> Engine::links() const {
     if (picture.rtt_ns) view.rtt_ms = static_cast<double>(*picture.rtt_ns) / 1e6;
     if (picture.rtt_min_ns) view.rtt_min_ms = static_cast<double>(*picture.rtt_min_ns) / 1e6;
     if (picture.clock_offset_ns) view.clock_offset_ms = static_cast<double>(*picture.clock_offset_ns) / 1e6;
+    if (const auto wire = link.air()) view.radio = wire->radio().quality();
     out.push_back(std::move(view));
   });
   return out;

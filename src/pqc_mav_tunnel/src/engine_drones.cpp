@@ -48,15 +48,6 @@ std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& f
   return out;
 }
 
-/// Radios are opened at the start alone.
-void check_radios(const DataPlane& data, const EngineConfig& fresh) {
-  for (const auto& entry : fresh.drones)
-    if (entry.radio && !data.has_wire(*entry.radio))
-      throw TunnelError(Errc::config_invalid, "Drone '" + entry.id + "' comes by the radio " + entry.radio->text +
-                                                  ", which only a start opens; nothing was changed. Write it into the "
-                                                  "configuration file, and restart this gcs.");
-}
-
 /// ` Added: uav1, uav2`, or nothing.
 std::string list(const char* what, const std::vector<std::string>& names) {
   std::string out;
@@ -165,7 +156,6 @@ DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
                       "was changed. Restart the engine to make it another one.");
   DroneChanges out;
   if (impl_->gcs) {
-    check_radios(data, fresh);
     out = impl_->gcs->set_drones(fresh.drones, dry_run);
   } else if (const auto before = plain_entry(shown), wanted = plain_entry(fresh);
              before.plain_bind != wanted.plain_bind || before.plain_peer != wanted.plain_peer ||

@@ -250,15 +250,85 @@ TEST(EngineRadios, UdpDronesOfTheSameGroundStationGoOnAsEver) {
   EXPECT_EQ(ground2.receive_text(), "hello");
 }
 
-TEST(EngineRadios, ADroneByARadioCannotBeAddedWhileTheGcsRuns) {
-  Tunnel tunnel(std::make_unique<KeyFolders>(Names{"uav1", "uav2"}), {}, {});
-  try {
-    tunnel.gcs->add_drone("uav2", {{"radio", "serial:/dev/ttyUSB0:57600"}});
-    FAIL() << "it was added";
-  } catch (const TunnelError& error) {
-    EXPECT_NE(std::string(error.what()).find("which only a start opens"), std::string::npos);
+/// A gcs and a drone that meet by UDP, and two radios that wait for them.
+struct LateRadio {
+  LateRadio() : air(folder.path()), keys({"uav1", "uav2"}) {
+    gcs = start(with(gcs_values(keys, {"uav1"}), {{"drone.uav1.plain_peer", ground1.address().text()}}));
+    first = start(drone_values(keys, "uav1", gcs->ports().data));
   }
-  ASSERT_TRUE(tunnel.connect());
+  [[nodiscard]] bool passes(UdpPeer& autopilot, const Engine& drone, UdpPeer& ground, const char* id) const {
+    return eventually([&] {
+      const auto message = summed(mavlink2(30, 28, {1, 1, 7}));
+      autopilot.send(message, plain_port(drone, id));
+      return ground.receive(200ms) == message;
+    });
+  }
+  std::string refusal_of(const FlatConfig& settings, bool dry_run = false) const {
+    try {
+      gcs->add_drone("uav2", settings, dry_run);
+    } catch (const TunnelError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  TempFolder folder;
+  RadioAir air;
+  KeyFolders keys;
+  UdpPeer ground1, ground2, autopilot1, autopilot2;
+  std::unique_ptr<Engine> gcs, first;
+};
+
+TEST(EngineRadios, ADroneByARadioIsAddedAndRemovedWhileTheGcsRuns) {
+  LateRadio late;
+  ASSERT_TRUE(eventually([&] { return up(*late.first); }));
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(late.refusal_of({{"radio", late.air.at(0)}, {"plain_peer", late.ground2.address().text()}}, true), "");
+    ASSERT_EQ(late.refusal_of({{"radio", late.air.at(0)}, {"plain_peer", late.ground2.address().text()}}), "");
+    auto second = start(with(drone_values(late.keys, "uav2", 46011), {{"peer", late.air.at(1)}}));
+    ASSERT_TRUE(eventually([&] { return up(*second) && up(*late.gcs, 1); }));
+    EXPECT_TRUE(late.passes(late.autopilot2, *second, late.ground2, "uav2"));
+    EXPECT_EQ(late.gcs->remove_drone("uav2").removed, Names{"uav2"});
+    EXPECT_TRUE(eventually([&] { return !up(*second); })) << "it was told";
+  }
+  EXPECT_TRUE(late.passes(late.autopilot1, *late.first, late.ground1, "uav1"));
+}
+
+TEST(EngineRadios, ARadioThatDoesNotOpenIsRefusedAndNothingChanges) {
+  LateRadio late;
+  ASSERT_TRUE(eventually([&] { return up(*late.first); }));
+  for (const bool dry_run : {true, false}) {
+    const auto words = late.refusal_of({{"radio", "serial:/dev/pqcmav-none:57600"}}, dry_run);
+    EXPECT_NE(words.find("is not there"), std::string::npos) << words;
+    EXPECT_EQ(words.find('\n'), std::string::npos);
+  }
+  EXPECT_EQ(late.gcs->status().size(), 1u);
+  EXPECT_TRUE(late.passes(late.autopilot1, *late.first, late.ground1, "uav1"));
+}
+
+TEST(EngineRadios, AReloadMovesADroneToARadioAndBack) {
+  LateRadio late;
+  ASSERT_TRUE(eventually([&] { return up(*late.first); }));
+  const auto values = [&](const std::string& radio) {
+    return EngineConfig::from_flat(
+        with(gcs_values(late.keys, {"uav1"}), {{"data_port", std::int64_t{late.gcs->ports().data}},
+                                               {"drone.uav1.plain_peer", late.ground1.address().text()},
+                                               {"drone.uav1.radio", radio}}));
+  };
+  EXPECT_EQ(late.gcs->reconfigure(values(late.air.at(0))).changed, Names{"uav1"});
+  EXPECT_TRUE(late.passes(late.autopilot1, *late.first, late.ground1, "uav1")) << "by UDP its session goes on";
+  late.first->stop();
+  auto drone = start(with(drone_values(late.keys, "uav1", 46011), {{"peer", late.air.at(1)}}));
+  ASSERT_TRUE(eventually([&] { return up(*drone) && status(*late.gcs).peer == late.air.at(0); }));
+  EXPECT_TRUE(late.passes(late.autopilot1, *drone, late.ground1, "uav1"));
+  EXPECT_TRUE(late.gcs->links().at(0).radio.has_value());
+  EXPECT_THROW(late.gcs->reconfigure(values("serial:/dev/pqcmav-none:57600")), TunnelError);
+  EXPECT_TRUE(late.passes(late.autopilot1, *drone, late.ground1, "uav1"));
+  drone->stop();
+  EXPECT_EQ(late.gcs->reconfigure(values("")).changed, Names{"uav1"});
+  EXPECT_FALSE(late.gcs->links().at(0).radio.has_value());
+  auto again = start(drone_values(late.keys, "uav1", late.gcs->ports().data));
+  ASSERT_TRUE(eventually([&] { return up(*again); }));
+  EXPECT_TRUE(late.passes(late.autopilot1, *again, late.ground1, "uav1"));
 }
 
 }  // namespace

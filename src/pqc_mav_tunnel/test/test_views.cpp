@@ -43,6 +43,12 @@ TEST(Views, TotalsAreAsEver) {
 TEST(Views, LinksAreAsEver) {
   expect_line(view_of(sample_link()), door1::kLink);
   expect_line(view_of(LinkQualityView{}), door1::kNewLink);
+  auto by_radio = sample_link();
+  by_radio.radio = RadioQuality{38, 140, 138, 40, {}, 0.25, 1, 2, 3, 4};
+  const std::string radio =
+      R"(,"radio":{"kbit":38.0,"rssi":140.0,"remote_rssi":138.0,"noise":40.0,"remote_noise":null,"fill":0.25,)"
+      R"("line_errors":1,"not_mine":2,"dropped":3,"stuck":4}})";
+  expect_line(view_of(by_radio), std::string(door1::kLink.substr(0, door1::kLink.size() - 1)) + radio);
 }
 
 TEST(Views, EventsAreAsEver) {

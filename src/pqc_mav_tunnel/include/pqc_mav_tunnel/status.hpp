@@ -135,12 +135,22 @@ struct LinkStats {
   std::optional<LinkRates> rates;
 };
 
+/// The serial radio that carries a link: what RADIO_STATUS says of it, in the radio's own counts, and what became of its
+/// frames.
+struct RadioQuality {
+  double kbit = 0;                                               // what it takes now
+  std::optional<double> rssi, remote_rssi, noise, remote_noise;  // nothing without a word of the radio
+  std::optional<double> fill;                                    // of its buffer (0-1)
+  std::uint64_t line_errors = 0, not_mine = 0, dropped = 0, stuck = 0;
+};
+
 struct LinkQualityView {
   std::string drone_id;
   LinkReport local;
   std::optional<LinkReport> peer;
   double peer_age_s = 0;
   std::optional<double> rtt_ms, rtt_min_ms, clock_offset_ms;
+  std::optional<RadioQuality> radio;
 };
 
 /// The longest pin of a suite [s], a week: what is to stay for longer belongs into the configuration.

@@ -93,6 +93,7 @@ Json view_of(const LinkQualityView& link) {
     out["age_s"] = link.peer_age_s;
   }
   at_door(out, link_rows(), link);
+  if (link.radio) at_door(out["radio"], radio_rows(), link);
   return out;
 }
 

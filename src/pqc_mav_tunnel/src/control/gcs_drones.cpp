@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drones of a gcs that are added, changed and removed while it serves the others.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "control/gcs_control.hpp"
@@ -11,6 +12,12 @@ namespace {
 
 bool same_plain(const DroneEntry& a, const DroneEntry& b) {
   return a.plain_bind == b.plain_bind && a.plain_peer == b.plain_peer && a.plain_endpoints == b.plain_endpoints;
+}
+
+bool same_radio(const DroneEntry& a, const DroneEntry& b) {
+  const auto text = [](const DroneEntry& entry) { return entry.radio ? entry.radio->text : std::string(); };
+  const auto id = [](const DroneEntry& entry) { return entry.radio ? entry.radio->radio_id : 0; };
+  return text(a) == text(b) && id(a) == id(b);
 }
 
 bool same_rules(const DroneEntry& a, const DroneEntry& b) {
@@ -37,10 +44,17 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
     const DroneEntry* entry;
     Psk psk;
     Plaintext plain;
+    std::shared_ptr<const Wire> wire;
   };
   std::vector<Newcomer> newcomers;
   std::vector<std::pair<std::size_t, const DroneEntry*>> changed;
   std::vector<std::size_t> moved;  // of `changed`, those whose plaintext is another one already
+  std::map<std::size_t, std::shared_ptr<const Wire>> wires;  // by place, of those whose radio is to be another one
+  const auto undo = [&] {
+    for (auto& each : newcomers) data_->close_plain(std::move(each.plain));
+    for (const auto& each : newcomers) data_->close_radio(each.wire);
+    for (const auto& [place, wire] : wires) data_->close_radio(wire);
+  };
   DroneChanges out;
   for (const auto& drone : before)
     if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
@@ -49,16 +63,23 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
       const auto place = find(entry.id);
       if (!place) {
         auto psk = keys_.psk(entry.id);
-        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry)});
+        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry), nullptr});
+        if (dry_run)
+          data_->try_radio(entry);
+        else
+          newcomers.back().wire = data_->open_radio(entry);
         if (dry_run) out.added.push_back(entry.id);
-      } else if (const auto& is = before[*place]->entry; !same_plain(is, entry) || !same_rules(is, entry)) {
+      } else if (const auto& is = before[*place]->entry;
+                 !same_plain(is, entry) || !same_rules(is, entry) || !same_radio(is, entry)) {
         if (dry_run && !same_plain(is, entry)) data_->try_plain(is, entry);
+        if (dry_run && !same_radio(is, entry)) data_->try_radio(entry);
         if (dry_run) out.changed.push_back(entry.id);
+        if (!dry_run && !same_radio(is, entry)) wires[*place] = data_->open_radio(entry);
         changed.emplace_back(*place, &entry);
       }
     }
     if (dry_run) {
-      for (auto& each : newcomers) data_->close_plain(std::move(each.plain));
+      undo();
       return out;
     }
     for (std::size_t i = 0; i < changed.size(); ++i) {
@@ -68,7 +89,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
       moved.push_back(i);
     }
   } catch (...) {
-    for (auto& each : newcomers) data_->close_plain(std::move(each.plain));
+    undo();
     for (const auto i : moved)
       data_->replace_plain(changed[i].first, *changed[i].second, before[changed[i].first]->entry);
     throw;
@@ -87,6 +108,8 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
     drones_[place].reset();
   }
   for (const auto& [place, entry] : changed) {
+    if (const auto wire = wires.find(place); wire != wires.end())
+      (void)data_->replace_radio(place, *entry, std::move(wire->second));
     const std::lock_guard lock(drones_mutex_);
     drones_[place]->entry = *entry;
     out.changed.push_back(entry->id);
@@ -94,7 +117,8 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
   for (auto& each : newcomers) {
     const auto place = free_place();
     // The link first: who is known may send M1 at once.
-    if (!data_->add_link(place, *each.entry, std::move(each.plain))) throw TunnelError(Errc::state, kShutDown);
+    if (!data_->add_link(place, *each.entry, std::move(each.plain), std::move(each.wire)))
+      throw TunnelError(Errc::state, kShutDown);
     auto drone = std::make_shared<Drone>(*each.entry, std::move(each.psk), events_);
     const std::lock_guard lock(drones_mutex_);
     if (place == drones_.size()) drones_.emplace_back();

@@ -85,8 +85,12 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     entries = {
         DroneEntry{config_.drone_id, config_.plain_bind, config_.plain_peer, config_.plain_endpoints, false, {}}};
   if (drone) entries.front().radio = config_.peers.front().radio;
-  open_radios(entries);
-  for (std::size_t i = 0; i < entries.size(); ++i) put_link(i, make_link(i, entries[i], open_plain(entries[i])));
+  air_ = std::make_unique<AirSide>(drone, local_, events_);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    auto wire = open_radio(entries[i]);
+    put_link(i, make_link(i, entries[i], open_plain(entries[i]), std::move(wire)));
+    owner(i).bundles_ = owner(i).bundles_ || links_[i]->bundler.on();
+  }
   if (drone && config_.standby && config_.peers.size() > 1) {
     links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
     links_.back()->station = kNoStation;
@@ -162,7 +166,7 @@ void DataPlane::start() {
     side_runs_ = true;
     if (side_) side_->start();
   }
-  if (air_) air_->start();
+  air_->start();
   for_each_plane([](DataPlane& plane) { plane.begin(); });
 }
 
@@ -207,7 +211,7 @@ void DataPlane::stop() {
     link->publish(now);
     link->plain.reset();
   }
-  if (air_) air_->stop();  // what was said last has left by then
+  air_->stop();  // what was said last has left by then
   for_each_plane([](DataPlane& plane) { plane.encrypted_.reset(); });
 }
 

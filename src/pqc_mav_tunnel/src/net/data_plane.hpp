@@ -113,23 +113,18 @@ class DataPlane {
   [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
   /// Of the address of a serial radio, where nobody forges one: how long a full datagram takes on its line. Else 0.
   [[nodiscard]] std::uint64_t wire_ns(const SockAddr& address) const noexcept {
-    for (const auto& wire : wires_)
-      if (wire->is_at(address)) return wire->radio().datagram_ns();
-    return 0;
+    const auto wire = air().at(address);
+    return wire ? wire->radio().datagram_ns() : 0;
   }
   /// As people know it.
   [[nodiscard]] std::string text_of(const SockAddr& address) const {
-    for (const auto& wire : wires_)
-      if (wire->is_at(address)) return wire->radio().name();
-    return address.text();
-  }
-  /// Was such a radio, with such a drone on it, there at the start?
-  [[nodiscard]] bool has_wire(const RadioSettings& settings) const {
-    return std::ranges::any_of(wires_, [&](const auto& wire) { return wire->is_of(settings); });
+    const auto wire = air().at(address);
+    return wire ? wire->radio().name() : address.text();
   }
   /// drone: where its radio is, if it has one.
   [[nodiscard]] std::optional<SockAddr> wire_address() const {
-    return wires_.empty() ? std::nullopt : std::optional(wires_.front()->address());
+    const auto wire = air_->first();
+    return wire ? std::optional(wire->address()) : std::nullopt;
   }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
   [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
@@ -138,12 +133,20 @@ class DataPlane {
   /// Opens the plaintext of a drone, which is not in use yet. Throws TunnelError, and nothing stays open.
   Plaintext open_plain(const DroneEntry& entry);
   /// gcs: a drone more at a place that is free, or the next one. False when the thread is not running.
-  bool add_link(std::size_t index, const DroneEntry& entry, Plaintext plain);
+  bool add_link(std::size_t index, const DroneEntry& entry, Plaintext plain, std::shared_ptr<const Wire> wire);
   /// gcs: says CLOSE, ends its session and handshakes, wipes its keys, closes its plaintext.
   bool remove_link(std::size_t index);
   /// The plaintext of a drone is another one from now on; its session stays. Throws TunnelError, and then it is the one
   /// before again.
   void replace_plain(std::size_t index, const DroneEntry& before, const DroneEntry& wanted);
+  /// Opens the radio by which a drone comes; nothing where it comes by none. Throws TunnelError, and nothing stays open.
+  std::shared_ptr<const Wire> open_radio(const DroneEntry& entry);
+  /// Throws what open_radio() would.
+  void try_radio(const DroneEntry& entry) const;
+  void close_radio(const std::shared_ptr<const Wire>& wire);
+  /// From now on the drone comes by this radio, or by none; its session goes on. The one before is closed. False when
+  /// the thread is not running.
+  bool replace_radio(std::size_t index, const DroneEntry& wanted, std::shared_ptr<const Wire> wire);
   /// Throws what replace_plain() would, and changes nothing. A port that a drone has itself is not tried.
   void try_plain(const DroneEntry& before, const DroneEntry& wanted);
   /// Closes what open_plain() opened.
@@ -226,7 +229,10 @@ class DataPlane {
   [[nodiscard]] AddressBook& peers() noexcept { return first_ != nullptr ? first_->peers_ : peers_; }
   void put_link(std::size_t link, std::shared_ptr<Link> what);
   void run_tasks();
-  std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const;
+  std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
+                                  std::shared_ptr<const Wire> wire) const;
+  [[nodiscard]] Bundler bundler_of(const DroneEntry& entry) const;
+  [[nodiscard]] const AirSide& air() const noexcept { return *(first_ != nullptr ? first_ : this)->air_; }
   Plaintext open_hub(const DroneEntry& entry, const std::string& prefix);
   /// What was there before comes back, still open.
   std::optional<Plaintext> exchange_plain(std::size_t index, Plaintext with);
@@ -265,7 +271,6 @@ class DataPlane {
   bool on_handshake(ByteView datagram, const SockAddr& source, std::uint64_t now);
   void arm_handshakes() noexcept;
   void charge_lengths(Link& link, const Bundler::Packet& bundle) noexcept;
-  void open_radios(std::span<const DroneEntry> entries);
   [[nodiscard]] std::uint32_t rate_of(const Link& link, std::uint64_t now) const noexcept;
   void shape_now(std::uint32_t kbit, bool finds, std::uint64_t now);
   void shape_link(Link& link, std::uint32_t kbit, std::uint64_t now);
@@ -332,9 +337,8 @@ class DataPlane {
   DataPlane* const first_ = nullptr;  // of a further data thread
   std::mutex side_mutex_;
   bool side_runs_ = false;
-  std::unique_ptr<AirSide> air_;                    // of the first plane, if there are radios
-  std::vector<std::shared_ptr<const Wire>> wires_;  // of all drones; does not change while it runs
-  bool bundles_ = false;                            // of any link
+  std::unique_ptr<AirSide> air_;     // of the first plane
+  bool bundles_ = false;             // of any link
   std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket; outlives the links
   // By index; empty where a drone was removed. Data thread. The first plane has all of them, another one its own.
   std::vector<std::shared_ptr<Link>> links_;

@@ -34,25 +34,29 @@ std::vector<std::string> places_of(const DroneEntry& entry) {
 
 }  // namespace
 
-/// The ports of serial radios, each with the drones that come by it.
-void DataPlane::open_radios(std::span<const DroneEntry> entries) {
-  for (const auto& entry : entries) {
-    if (!entry.radio) continue;
-    if (!air_) air_ = std::make_unique<AirSide>(config_.role == Role::drone, local_, events_);
-    wires_.push_back(air_->add(*entry.radio, entry.id));
-    for_each_plane([&](DataPlane& plane) { plane.bundles_ = plane.bundles_ || entry.radio->bundle_ms != 0; });
-  }
+std::shared_ptr<const Wire> DataPlane::open_radio(const DroneEntry& entry) {
+  return entry.radio ? air_->add(*entry.radio, entry.id) : nullptr;
+}
+
+void DataPlane::try_radio(const DroneEntry& entry) const {
+  if (entry.radio) air_->check(*entry.radio);
+}
+
+void DataPlane::close_radio(const std::shared_ptr<const Wire>& wire) { air_->remove(wire); }
+
+Bundler DataPlane::bundler_of(const DroneEntry& entry) const {
+  const auto& radio = entry.radio;
+  return {(radio ? radio->bundle_ms : config_.bundle_ms) * 1'000'000,
+          radio ? radio->bundle_bytes : config_.bundle_bytes};
 }
 
 /// The reports of many drones are not due at the same moment, which would hold the packets up once a second.
-std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain) const {
+std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
+                                           std::shared_ptr<const Wire> wire) const {
   auto link =
       std::make_shared<Link>(entry.id, config_.role == Role::drone, link_timers(config_), config_.replay_window);
-  const auto& radio = entry.radio;
-  link->bundler = Bundler((radio ? radio->bundle_ms : config_.bundle_ms) * 1'000'000,
-                          radio ? radio->bundle_bytes : config_.bundle_bytes);
-  for (const auto& wire : wires_)
-    if (radio && wire->is_of(*radio)) link->wire = wire;
+  link->bundler = bundler_of(entry);
+  (void)link->exchange_wire(std::move(wire));
   (void)link->exchange_plain(std::move(plain));
   link->next_report_ns = now_ns() + to_ns(kReportEvery) / kReportTurns * (index % kReportTurns);
   link->next_drops_ns = link->next_report_ns;
@@ -103,8 +107,9 @@ void DataPlane::publish_links() {
   snapshot_.swap(fresh);
 }
 
-bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext plain) {
-  auto link = make_link(index, entry, std::move(plain));
+bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
+                         std::shared_ptr<const Wire> wire) {
+  auto link = make_link(index, entry, std::move(plain), std::move(wire));
   const bool added = ask([this, index, link] {
     const auto held = hold(index);
     auto& plane = owner(index);
@@ -116,17 +121,22 @@ bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext p
       return false;
     }
     if (link->hub) plane.plain_out_ = UdpSender(false);
+    plane.bundles_ = plane.bundles_ || link->bundler.on();
     if (plane.shape_kbit_ != 0 || plane.finds_rate_) plane.shape_now(plane.shape_kbit_, plane.finds_rate_, now_ns());
     publish_links();
     return true;
   });
-  if (!added) close_plain(link->exchange_plain({}));
+  if (!added) {
+    close_plain(link->exchange_plain({}));
+    close_radio(link->exchange_wire(nullptr));
+  }
   return added;
 }
 
 bool DataPlane::remove_link(std::size_t index) {
   auto plain = std::make_shared<Plaintext>();
-  const bool removed = ask([this, index, plain] {
+  auto wire = std::make_shared<std::shared_ptr<const Wire>>();
+  const bool removed = ask([this, index, plain, wire] {
     const auto held = hold(index);
     auto& plane = owner(index);
     const auto link = links_[index];
@@ -140,6 +150,7 @@ bool DataPlane::remove_link(std::size_t index) {
     for (const auto& each : link->booked) peers_.remove(each);
     ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);
     *plain = link->exchange_plain({});
+    *wire = link->exchange_wire(nullptr);
     link->publish(now);
     std::erase(plane.bundling_, link.get());
     plane.cache_valid_ = false;
@@ -147,8 +158,31 @@ bool DataPlane::remove_link(std::size_t index) {
     publish_links();
     return true;
   });
-  if (removed) close_plain(std::move(*plain));
-  return removed;
+  if (!removed) return false;
+  close_plain(std::move(*plain));
+  close_radio(*wire);
+  return true;
+}
+
+bool DataPlane::replace_radio(std::size_t index, const DroneEntry& wanted, std::shared_ptr<const Wire> wire) {
+  auto box = std::make_shared<std::shared_ptr<const Wire>>(std::move(wire));
+  const bool done = ask([this, index, box, bundler = bundler_of(wanted)] {
+    const auto held = hold(index);
+    auto& plane = owner(index);
+    auto& link = *links_[index];
+    const auto now = now_ns();
+    plane.send_bundle(link, now);
+    plane.send_sealed(link);  // the bytes are the bundler's
+    std::erase(plane.bundling_, &link);
+    link.bundling = false;
+    link.bundler = bundler;
+    plane.bundles_ = plane.bundles_ || link.bundler.on();
+    *box = link.exchange_wire(std::move(*box));
+    plane.shape_link(link, plane.rate_of(link, now), now);
+    return true;
+  });
+  close_radio(*box);  // the one before, or the new one that nobody has
+  return done;
 }
 
 std::optional<Plaintext> DataPlane::exchange_plain(std::size_t index, Plaintext with) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "handshake/handshake.hpp"
@@ -103,8 +104,8 @@ struct Link {
       : id(std::move(name)), session(drone_side, timers, window_bits) {}
 
   const std::string id;
-  std::shared_ptr<const Wire> wire;  // of a drone that comes by a radio; set once, before others see the link
   // Data thread only.
+  std::shared_ptr<const Wire> wire;  // of a drone that comes by a radio; changes under mutex_
   Session session;
   LinkEstimator estimator;
   std::uint64_t aside = 0;  // gcs: challenges under the current key, each of which went to one address alone
@@ -164,6 +165,16 @@ struct Link {
   [[nodiscard]] std::shared_ptr<const PlainHub> endpoints() const {
     const std::lock_guard lock(mutex_);
     return hub;
+  }
+  /// The radio by which it comes, if there is one.
+  [[nodiscard]] std::shared_ptr<const Wire> air() const {
+    const std::lock_guard lock(mutex_);
+    return wire;
+  }
+  /// Data thread: from now on it comes by this one. Returns the one before.
+  std::shared_ptr<const Wire> exchange_wire(std::shared_ptr<const Wire> with) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(wire, std::move(with));
   }
   /// Data thread: from now on this is its plaintext. What was it before comes back, still open.
   Plaintext exchange_plain(Plaintext with);

@@ -23,6 +23,10 @@ constexpr std::uint64_t kBeatBusyNs = 250 * kMs, kBeatIdleNs = kS, kBeatForAllNs
 constexpr std::size_t kQuantum = 256;                // bytes of a drone's turn
 constexpr int kRadioReads = 8, kFetchesAtOnce = 32;  // then the others have their turn
 
+SerialOptions options_of(const RadioSettings& settings) {
+  return {settings.path, settings.baud, settings.flow_control, true};
+}
+
 SockAddr loopback_like(const SockAddr& data) {
   if (!data.any() && !data.empty()) {
     auto out = data;
@@ -45,16 +49,12 @@ Wire::Wire(std::shared_ptr<const RadioPort> radio, std::uint8_t id, const SockAd
                       "Cannot reach the tunnel's own port at " + to.text() + ": " + system_reason(errno) + ".");
 }
 
-bool Wire::is_of(const RadioSettings& settings) const {
-  return radio_->settings().text == settings.text && id_ == settings.radio_id;
-}
-
 RadioPort::RadioPort(const RadioSettings& settings, bool drone_end, std::string owner, EventQueue& events)
     : settings_(settings),
       drone_end_(drone_end),
       owner_(std::move(owner)),
       events_(events),
-      opener_({settings.path, settings.baud, settings.flow_control, true}, kReopenMostNs,
+      opener_(options_of(settings), kReopenMostNs,
               [this](LogLevel level, std::string sentence) { events_.log(level, owner_, std::move(sentence)); }),
       pace_(settings.baud),
       rate_(settings.baud, settings.mavlink ? kUnknownMost : 1e9),
@@ -69,6 +69,21 @@ void RadioPort::close() noexcept {
 std::shared_ptr<Wire> RadioPort::add(std::uint8_t id, const SockAddr& data) {
   wires_.push_back(std::make_shared<Wire>(shared_from_this(), id, data));
   return wires_.back();
+}
+
+void RadioPort::check(const RadioSettings& settings) {
+  auto port = open_serial(options_of(settings));
+  close_serial(port);
+}
+
+bool RadioPort::has(const Wire& wire) const noexcept {
+  return std::ranges::any_of(wires_, [&](const auto& each) { return each.get() == &wire; });
+}
+
+bool RadioPort::remove(const Wire& wire) noexcept {
+  const auto gone = std::erase_if(wires_, [&](const auto& each) { return each.get() == &wire; });
+  turn_ = 0;
+  return gone != 0 && wires_.empty();
 }
 
 std::string RadioPort::name() const { return settings_.text; }
@@ -93,6 +108,16 @@ EndpointStatus RadioPort::status() const {
            {"not_mine", c.not_mine.get()},
            {"opened", c.opened.get()},
            {"stuck", c.stuck.get()}}};
+}
+
+RadioQuality RadioPort::quality() const {
+  const std::lock_guard lock(mutex_);
+  auto out = quality_;
+  out.line_errors = counters_.line_errors.get();
+  out.not_mine = counters_.not_mine.get();
+  out.dropped = counters_.dropped.get();
+  out.stuck = counters_.stuck.get();
+  return out;
 }
 
 std::uint64_t RadioPort::datagram_ns() const noexcept {
@@ -341,11 +366,21 @@ void RadioPort::show(std::uint64_t now) {
   const auto kbit = std::max(1U, static_cast<std::uint32_t>(bytes_per_s_ * 8 / 1000));
   for (const auto& wire : wires_) wire->kbit_ = std::max(1U, kbit / static_cast<std::uint32_t>(active));
   std::string state = "open, " + std::to_string(kbit) + " kbit/s";
-  if (status_ && rate_.speaks(now))
+  RadioQuality quality;
+  quality.kbit = kbit;
+  if (status_ && rate_.speaks(now)) {
+    const auto full = 100 - std::min<unsigned>(status_->free_percent, 100);
+    quality.rssi = status_->rssi;
+    quality.remote_rssi = status_->remote_rssi;
+    quality.noise = status_->noise;
+    quality.remote_noise = status_->remote_noise;
+    quality.fill = full / 100.0;
     state += ", signal " + std::to_string(status_->rssi) + "/" + std::to_string(status_->remote_rssi) + ", noise " +
              std::to_string(status_->noise) + "/" + std::to_string(status_->remote_noise) + ", buffer " +
-             std::to_string(100 - std::min<unsigned>(status_->free_percent, 100)) + " % full";
+             std::to_string(full) + " % full";
+  }
   const std::lock_guard lock(mutex_);
+  quality_ = quality;
   state_ = std::move(state);
   problem_ = foreign_only_ ? "bytes come, no frame of ours: check the baud rate, ':mavlink', and the other end"
                            : opener_.problem();

@@ -50,7 +50,6 @@ class Wire {
     return peer.port() == address_.port() && peer.ip16() == address_.ip16();
   }
   [[nodiscard]] const RadioPort& radio() const noexcept { return *radio_; }
-  [[nodiscard]] bool is_of(const RadioSettings& settings) const;
   /// The rate that this drone may have now, as the shaper counts it.
   [[nodiscard]] std::uint32_t kbit() const noexcept { return kbit_.load(std::memory_order_relaxed); }
 
@@ -75,8 +74,13 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   RadioPort(const RadioPort&) = delete;
   RadioPort& operator=(const RadioPort&) = delete;
 
-  /// Before the thread runs. `data`: the data thread's socket. Throws TunnelError.
+  /// Can its port be opened now? Throws TunnelError if not.
+  static void check(const RadioSettings& settings);
+  // Not while the thread works.
+  /// `data`: the data thread's socket. Throws TunnelError.
   std::shared_ptr<Wire> add(std::uint8_t id, const SockAddr& data);
+  /// True if that was its last one.
+  bool remove(const Wire& wire) noexcept;
 
   // Any thread.
   [[nodiscard]] const RadioSettings& settings() const noexcept { return settings_; }
@@ -84,6 +88,7 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   /// What is wrong with it; "" = nothing.
   [[nodiscard]] std::string problem() const;
   [[nodiscard]] EndpointStatus status() const;
+  [[nodiscard]] RadioQuality quality() const;
   /// What the line adds to a datagram of the usual size.
   [[nodiscard]] std::size_t around() const noexcept { return settings_.mavlink ? kCarrierAround : kLineAround + 2; }
 
@@ -97,7 +102,8 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   void work(std::span<const pollfd> ready, std::uint64_t now);
   [[nodiscard]] std::uint64_t due(std::uint64_t now) const noexcept;
   [[nodiscard]] bool idle() const noexcept;
-  /// After the thread: the port is free. What others see of it stays.
+  [[nodiscard]] bool has(const Wire& wire) const noexcept;
+  /// The port is free. What others see of it stays.
   void close() noexcept;
 
  private:
@@ -146,6 +152,7 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   std::uint64_t errors_ = 0;   // of the readers, as counted
 
   mutable std::mutex mutex_;
+  RadioQuality quality_;  // but for its counters
   std::string state_, problem_;
 };
 

@@ -23,7 +23,8 @@ std::span<const Row<LinkStats>> stats_head_rows() noexcept;
 std::span<const Row<LinkStats>> stats_rows() noexcept;
 std::span<const Row<LinkRates>> rate_rows() noexcept;
 std::span<const Row<LinkReport>> report_rows() noexcept;
-std::span<const Row<LinkQualityView>> link_rows() noexcept;  // alike for both sides
+std::span<const Row<LinkQualityView>> link_rows() noexcept;   // alike for both sides
+std::span<const Row<LinkQualityView>> radio_rows() noexcept;  // of it; the control socket has them of radios alone
 std::span<const Row<LinkSide>> side_rows() noexcept;
 std::span<const Row<ServerView>> server_rows() noexcept;  // besides the counters
 std::span<const Row<HandshakeEvent>> handshake_rows() noexcept;

@@ -146,6 +146,39 @@ constexpr std::array kLink{
                                                "peer's clock minus this end's clock, from the probes [ms]"),
 };
 
+/// Unknown without a radio, and where the radio has said nothing.
+template <auto Member>
+constexpr auto signal(std::string_view name, std::string_view door, std::string_view text) {
+  return figure<LinkQualityView,
+                [](const LinkQualityView& link) {
+                  return link.radio ? std::optional<double>((*link.radio).*Member).value_or(kUnknown) : kUnknown;
+                }>(name, text)
+      .at_door(door);
+}
+
+template <auto Member>
+constexpr auto frames(std::string_view name, std::string_view door, std::string_view text) {
+  return figure<LinkQualityView,
+                [](const LinkQualityView& link) { return link.radio ? (*link.radio).*Member : std::uint64_t{0}; }>(name,
+                                                                                                                   text)
+      .at_door(door);
+}
+
+using Q = RadioQuality;
+constexpr std::array kRadio{
+    signal<&Q::kbit>("radio_kbit", "kbit", "rate that the serial radio here takes [kbit/s]; NaN: no radio"),
+    signal<&Q::rssi>("radio_rssi", "rssi", "signal here, in the radio's counts [count]"),
+    signal<&Q::remote_rssi>("radio_remote_rssi", "remote_rssi", "the same at the other radio [count]"),
+    signal<&Q::noise>("radio_noise", "noise", "noise here, in the radio's counts [count]"),
+    signal<&Q::remote_noise>("radio_remote_noise", "remote_noise", "the same at the other radio [count]"),
+    signal<&Q::fill>("radio_fill", "fill", "how full the radio's buffer is (0-1)"),
+    frames<&Q::line_errors>("radio_line_errors", "line_errors", "frames that the air damaged [count]"),
+    frames<&Q::not_mine>("radio_not_mine", "not_mine", "frames of other drones, and own ones that came back [count]"),
+    frames<&Q::dropped>("radio_dropped", "dropped",
+                        "datagrams that waited too long for the radio, or found no room [count]"),
+    frames<&Q::stuck>("radio_stuck", "stuck", "times the radio took nothing for a second [count]"),
+};
+
 constexpr std::array kSide{
     figure<LinkSide, [](const LinkSide& side) { return side.of_peer ? "peer" : "local"; }>(
         "side", "\"local\": what this end receives; \"peer\": what the other end reported in-band"),
@@ -171,6 +204,7 @@ std::span<const Row<LinkStats>> stats_rows() noexcept { return kStats; }
 std::span<const Row<LinkRates>> rate_rows() noexcept { return kRates; }
 std::span<const Row<LinkReport>> report_rows() noexcept { return kReport; }
 std::span<const Row<LinkQualityView>> link_rows() noexcept { return kLink; }
+std::span<const Row<LinkQualityView>> radio_rows() noexcept { return kRadio; }
 std::span<const Row<LinkSide>> side_rows() noexcept { return kSide; }
 std::span<const Row<ServerView>> server_rows() noexcept { return kServer; }
 

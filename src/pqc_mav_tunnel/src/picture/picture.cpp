@@ -17,6 +17,7 @@ void show(Json& out, const Rows& rows, const Of& of) {
 Json side_of(const LinkQualityView& link, const LinkReport& report, bool of_peer) {
   Json out;
   show(out, link_rows(), link);
+  show(out, radio_rows(), link);
   show(out, side_rows(), LinkSide{&link, of_peer});
   show(out, report_rows(), report);
   return out;
@@ -101,7 +102,7 @@ Json picture_of(const Suite& suite) {
 Json picture_schema() {
   return {{"status", fields_of("TunnelStatus", status_rows())},
           {"stats", fields_of("TunnelStats", stats_head_rows(), link_counters(), stats_rows(), rate_rows())},
-          {"link", fields_of("LinkQuality", link_rows(), side_rows(), report_rows())},
+          {"link", fields_of("LinkQuality", link_rows(), radio_rows(), side_rows(), report_rows())},
           {"server", fields_of("ServerStats", process_counters(), server_counters(), server_rows())},
           {"handshake", fields_of("HandshakeReport", event_rows(), handshake_rows(), times_rows())},
           {"suite", fields_of("SuiteInfo", suite_rows())}};
