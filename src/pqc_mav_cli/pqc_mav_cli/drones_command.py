@@ -42,6 +42,10 @@ def add(
         list[str] | None,
         typer.Option(help="Instead of both: one of several applications, e.g. udp-listen:127.0.0.1:14560; repeat it."),
     ] = None,
+    radio: Annotated[
+        str, typer.Option(help="The serial radio by which it comes: serial:DEVICE:BAUD, ':rtscts', ':mavlink'.")
+    ] = "",
+    radio_id: Annotated[int, typer.Option(help="Its number on that radio.", min=0, max=127)] = 0,
     no_save: NoSave = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Change nothing, and say whether it could be added.")
@@ -53,6 +57,7 @@ def add(
     It is written into the configuration file that the ground station reads, whose comments stay.
     """
     settings: dict[str, Any] = {"plain_bind": plain_bind, "plain_peer": plain_peer, "plain_endpoints": endpoint}
+    settings |= {"radio": radio, "radio_id": radio_id}
     given = {key: value for key, value in settings.items() if value}
     with _gcs(socket) as control:
         if dry_run:

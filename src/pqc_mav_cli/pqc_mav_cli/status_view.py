@@ -230,6 +230,31 @@ def stations(views: Sequence[TunnelView], now_s: float) -> list[str]:
     ]
 
 
+def radios(views: Sequence[TunnelView], now_s: float) -> list[str]:
+    """One line per end whose link goes by a serial radio: what that says of itself."""
+    out = []
+    for view in views:
+        local = view.links.get("local")
+        if local is None or not local.radio_kbit > 0 or is_silent(view, now_s):
+            continue
+        words = [f"radio {local.radio_kbit:.0f} kbit/s"]
+        if not math.isnan(local.radio_rssi):
+            words.append(f"signal {local.radio_rssi:.0f}/{local.radio_remote_rssi:.0f}")
+            words.append(f"noise {local.radio_noise:.0f}/{local.radio_remote_noise:.0f}")
+            words.append(f"buffer {local.radio_fill:.0%}")
+        words += [
+            f"{count} {name}"
+            for name, count in (
+                ("damaged", local.radio_line_errors),
+                ("not mine", local.radio_not_mine),
+                ("stuck", local.radio_stuck),
+            )
+            if count
+        ]
+        out.append(f"{end_of(view)} {view.drone_id}: {', '.join(words)}")
+    return out
+
+
 def as_json(views: Sequence[TunnelView], now_s: float) -> list[dict[str, Any]]:
     """Everything known, for scripts; unknown numbers are null."""
     return [

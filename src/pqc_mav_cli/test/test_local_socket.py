@@ -171,6 +171,7 @@ def test_a_reload_leaves_who_was_added_at_run_time(filed: Engines, folder: Path)
     port = str(gcs.ports()["plain"]["d1"])
     for dry_run in (["--dry-run"], []):
         assert "in use" in refused(1, "drones", "add", "d2", "--plain-bind", f"127.0.0.1:{port}", *dry_run)
+        assert "is not there" in refused(1, "drones", "add", "d2", "--radio", "serial:/dev/no-radio:57600", *dry_run)
     assert len(gcs.status()) == 1 and file.read_text() == before
     assert "until a restart" in pqcmav("drones", "add", "d2", "--no-save").stdout
     lives = session()

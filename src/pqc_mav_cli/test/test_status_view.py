@@ -104,6 +104,21 @@ def test_old_keys_are_shown_while_the_link_is_up() -> None:
     assert "KEY_OLD" not in text(view(last_error="old"))
 
 
+def test_a_radio_has_a_line() -> None:
+    made = view()
+    made.links["local"].radio_kbit = math.nan
+    assert status_view.radios([made], 102.0) == []
+    for name, value in (("kbit", 38.0), ("rssi", math.nan), ("line_errors", 3)):
+        setattr(made.links["local"], f"radio_{name}", value)
+    assert status_view.radios([made], 102.0) == ["drone d1: radio 38 kbit/s, 3 damaged"]
+    said = {"rssi": 140.0, "remote_rssi": 138.0, "noise": 40.0, "remote_noise": 41.0, "fill": 0.25}
+    for name, value in said.items():
+        setattr(made.links["local"], f"radio_{name}", value)
+    (line,) = status_view.radios([made], 102.0)
+    assert line == "drone d1: radio 38 kbit/s, signal 140/138, noise 40/41, buffer 25%, 3 damaged"
+    assert status_view.radios([made], 200.0) == []
+
+
 def test_json_has_no_nan() -> None:
     made = view()
     made.links["local"].clock_offset_ms = math.nan

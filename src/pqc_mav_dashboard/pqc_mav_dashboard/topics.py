@@ -133,6 +133,10 @@ class Topics:
                 "age_s": sides["peer"].get("age_s") if "peer" in sides else None,
                 **{name: local.get(name) for name in ("rtt_ms", "rtt_min_ms", "clock_offset_ms")},
             }
+            if local.get("radio_kbit"):
+                link["radio"] = {
+                    name.removeprefix("radio_"): value for name, value in local.items() if name.startswith("radio_")
+                }
         heard_s = max(tunnel.status_at_s, tunnel.stats_at_s)
         role = str(tunnel.status.get("role"))
         return End(node, role, drone, heard_s, tunnel.status, tunnel.stats, link, seen_s=heard_s - tunnel.status_at_s)

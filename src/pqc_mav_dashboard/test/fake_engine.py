@@ -58,7 +58,7 @@ def stats(number: int, moment: int) -> dict[str, Any]:
 
 
 def link(number: int, moment: int) -> dict[str, Any]:
-    """Quality, with an RTT that is unknown for every fifth."""
+    """Quality, with an RTT that is unknown for every fifth; every third comes by a radio."""
     side = {
         "loss": 0.001 * (number % 5),
         "gap_p95_ms": 50.0,
@@ -67,7 +67,10 @@ def link(number: int, moment: int) -> dict[str, Any]:
         "blackouts": 0,
     }
     rtt = None if number % 5 == 0 else 20.0 + (number + moment) % 30
+    radio = {"kbit": 38.0, "rssi": 140.0, "remote_rssi": 138.0, "noise": 40.0, "remote_noise": None, "fill": 0.25}
+    radio |= {"line_errors": 12, "not_mine": 3, "dropped": 1234, "stuck": 0}
     return {
+        **({} if number % 3 else {"radio": radio}),
         "drone_id": f"drone{number:04}",
         "local": side,
         "peer": side,

@@ -12,6 +12,16 @@ from pqc_mav_dashboard.topics import Topics, is_wanted, namespace_of, node_of
 MSG = "pqc_mav_interfaces/msg/"
 
 
+def test_a_radio_is_shown_of_links_that_have_one() -> None:
+    topics = Topics()
+    put(topics, "/drone/pqc_proxy/status", "TunnelStatus", state=2, role="drone", drone_id="d1")
+    for kbit, shown in ((None, None), (38.0, {"kbit": 38.0, "line_errors": 3})):
+        fields = {"drone_id": "d1", "side": "local", "radio_kbit": kbit, "radio_line_errors": 3}
+        put(topics, "/drone/pqc_proxy/link", "LinkQuality", **fields)
+        (end,) = topics.ends()
+        assert end.link is not None and end.link.get("radio") == shown
+
+
 def put(topics: Topics, topic: str, message: str, at_s: float = 0.0, /, **fields: Any) -> None:
     topics.put(topic, MSG + message, fields, at_s, 1000.0 + at_s)
 

@@ -196,6 +196,23 @@ LINK_OF_BOTH = _of_link(
         "clock_offset_ms": "link_clock_offset_seconds",
     }
 ) | {"age_s": _gauge("link_report_age_seconds", "Age of what the peer reported of its side.")}  # fmt: skip
+# Of the serial radio that carries a link, as the engine's table has it.
+_RADIO_NAMES = {"kbit": "rate_bytes_per_second", "fill": "fill_ratio"}
+
+
+def _of_radio() -> dict[str, Family]:
+    out = {}
+    for field in picture_schema()["link"]["fields"]:
+        name = str(field["name"]).removeprefix("radio_")
+        if name == field["name"]:
+            continue
+        metric, text = f"radio_{_RADIO_NAMES.get(name, name)}", _sentence(field["text"])
+        counts = field["type"] == "uint64"
+        out[name] = _counter(metric, text) if counts else _gauge(metric, text, factor=125.0 if name == "kbit" else 1.0)
+    return out
+
+
+RADIO = _of_radio()
 PEER_DROPS = _counter("peer_drops", "Datagrams that the peer dropped, as it reported, by reason.", "reason")
 
 # What nodes beside a proxy say by ROS topics; nothing of it is shown once it is older than STALE_S.

@@ -191,7 +191,8 @@ _NO_COUNTERS = frozenset(
     | {f"{way}_{what}_per_s" for way in ("tx", "rx") for what in ("packets", "bytes")}
 )
 _NO_PORT_COUNTERS = frozenset({"refused_network", "refused_share", "drone_ids", "opened"})
-_NO_ENDPOINT_COUNTERS = frozenset({"name", "state", "good", "text"})
+# And of an endpoint; a radio's own are told of its link.
+_NO_ENDPOINT_COUNTERS = frozenset({"name", "state", "good", "text", "line_errors", "not_mine", "stuck"})
 
 
 def _add_stats(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
@@ -222,6 +223,9 @@ def _add_link(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
                 out.add(family, [*who, side], one[side][name])
     for name, family in f.LINK_OF_BOTH.items():
         out.add(family, who, one[name])
+    for name, value in (one.get("radio") or {}).items():
+        if name in f.RADIO:
+            out.add(f.RADIO[name], who, value)
     if one["peer"] is not None:
         for reason, count in one["peer"]["drops"].items():
             out.add(f.PEER_DROPS, [*who, reason], count)

@@ -57,7 +57,9 @@ _SIDE = {"window_s": 5.0, "packets_per_s": 50.0, "gap_p95_ms": 20.0, "longest_si
          "loss": 0.25, "blackouts": 1, "drops": {"malformed": 0, "replay": 12}}  # fmt: skip
 LINK: dict[str, Any] = {
     "tunnels": [{"drone_id": "d1", "local": _SIDE, "peer": None, "age_s": None, "rtt_ms": 42.0, "rtt_min_ms": None,
-                 "clock_offset_ms": None}],
+                 "clock_offset_ms": None,
+                 "radio": {"kbit": 38.0, "rssi": 140.0, "remote_rssi": None, "noise": 40.0, "remote_noise": 41.0,
+                           "fill": 0.25, "line_errors": 1, "not_mine": 2, "dropped": 3, "stuck": 4, "fresh": 5}}],
 }  # fmt: skip
 
 

@@ -16,6 +16,17 @@ export function learnSpans(spans_s) {
   SPANS_S = spans_s;
 }
 
+// Of ends at a serial radio.
+const ofRadio = (text) => (e) => (e.link?.radio ? text(e.link.radio) : DASH);
+const RADIO = [
+  ["Radio takes", ofRadio((r) => `${number(r.kbit)} kbit/s`)],
+  ["Radio's buffer", ofRadio((r) => `${percent(r.fill, 0)} full`)],
+  ["Signal here, there", ofRadio((r) => `${number(r.rssi)}, ${number(r.remote_rssi)}`)],
+  ["Noise here, there", ofRadio((r) => `${number(r.noise)}, ${number(r.remote_noise)}`)],
+  ["Frames on the line", ofRadio((r) => `${number(r.line_errors)} damaged, ${number(r.not_mine)} not mine`)],
+  ["Radio did not take", ofRadio((r) => `${number(r.dropped)} dropped, stuck ${number(r.stuck)} times`)],
+];
+
 export class DroneView {
   constructor(root, drone, actions, span) {
     this.drone = drone;
@@ -131,6 +142,7 @@ export class DroneView {
       ["Longest silence", (e) => milliseconds(e.link?.local?.longest_silence_ms)],
       ["Blackouts (5 s)", (e) => number(e.link?.local?.blackouts)],
       ["RTT, least", (e) => `${milliseconds(e.link?.rtt_ms)}, ${milliseconds(e.link?.rtt_min_ms)}`],
+      ...(message.ends.some((e) => e.link?.radio) ? RADIO : []),
       ["Dropped", (e) => number(e.drops)],
       ["Handshakes", (e) => `${number(e.status.handshakes_ok)} first, ${number(e.status.rekeys_ok)} renewed, ${number(e.status.handshakes_failed)} failed`],
       ["Application", (e) => (e.status.plain_local ? `${e.status.plain_local} → ${e.status.plain_peer || "nobody yet"}` : DASH)],
