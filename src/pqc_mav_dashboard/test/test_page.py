@@ -373,3 +373,13 @@ def test_the_page_comes_back_with_the_server(page: Page, pair: Pair) -> None:
         page.until("!document.querySelector('.cards.stale')")
     finally:
         second.kill()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_drone_at_a_radio_shows_what_it_says(page: Page, fleet: Dashboard, width: int) -> None:
+    page.open(f"{fleet.url}/#/drone/drone0003", width)
+    for words in ("Radio takes", "38 kbit/s", "25 % full", "140, 138", "12 damaged, 3 not mine"):
+        page.says(words)
+    page.open(f"{fleet.url}/#/drone/drone0004", width)
+    page.says("RTT, least")
+    assert "Radio takes" not in page.run("return text(document.body)")
