@@ -3,17 +3,13 @@
 
 import argparse
 import json
-import signal
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from pqc_mav_common.process import call_in_handler
+from pqc_mav_sim.cli_begin import EXIT_USAGE, made, on_stop
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
-
-EXIT_USAGE = 2
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -57,14 +53,10 @@ def terms_from(args: argparse.Namespace) -> RadioTerms:
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry until the duration is over or SIGINT or SIGTERM arrives; return the exit code."""
     args = build_parser().parse_args(argv)
-    try:
-        terms = terms_from(args)
-    except ValueError as error:
-        print(f"pqcmav-sim-radio: {error}", file=sys.stderr)
+    if (terms := made("pqcmav-sim-radio", lambda: terms_from(args))) is None:
         return EXIT_USAGE
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: call_in_handler(stop.set))
+    on_stop(stop.set)
     with RadioPorts(terms, args.folder) as ports:
         print(
             f"simulated radios ({args.profile}, {terms.profile.baud} baud): ground {ports.ground}, "

@@ -3,20 +3,17 @@
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pqc_mav_common.process import call_in_handler
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
+from pqc_mav_sim.cli_begin import EXIT_USAGE, made, on_stop
 from pqc_mav_sim.endpoint import EndpointError, any_port_towards, resolve
 from pqc_mav_sim.habits import HABITS
 from pqc_mav_sim.profile import PROFILES
 from pqc_mav_sim.rates import DEFAULT_TOTAL_HZ, MAX_TOTAL_HZ, MIN_TOTAL_HZ
 from pqc_mav_sim.vehicle import Vehicle
-
-EXIT_USAGE = 2
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -149,13 +146,9 @@ def one_line(summary: dict[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until the duration is over or SIGINT or SIGTERM arrives; return the exit code."""
     args = build_parser().parse_args(argv)
-    try:
-        vehicle = build_vehicle(args)
-    except ValueError as error:
-        print(f"pqcmav-sim-vehicle: {error}", file=sys.stderr)
+    if (vehicle := made("pqcmav-sim-vehicle", lambda: build_vehicle(args))) is None:
         return EXIT_USAGE
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: call_in_handler(vehicle.request_stop))
+    on_stop(vehicle.request_stop)
     target = f"to {args.connect}" if args.connect else "waiting for a client"
     print(
         f"vehicle {args.sysid}: on {vehicle.link.address}, {target}, {args.rate:g} messages/s, profile {args.profile}",

@@ -4,6 +4,7 @@
 import json
 import os
 import select
+import termios
 import time
 
 import pytest
@@ -83,3 +84,25 @@ def test_the_program_says_where_the_ports_are_and_what_it_carried(tmp_path, caps
     summary = json.loads(last)
     assert summary["simulated"] is True
     assert set(summary["radios"]) == {"ground", "air1"}
+
+
+def test_an_adapter_may_be_unplugged_and_come_back_under_its_name(tmp_path):
+    with RadioPorts(RadioTerms(RAW), tmp_path) as ports:
+        ports.unplug(1)
+        assert not (tmp_path / "air1").exists()
+        ports.plug(1)
+        ground, air = Host(ports.ground), Host(ports.air[0])
+        air.send(b"again")
+        assert ground.receive(5) == b"again"
+
+
+def test_at_another_rate_bytes_are_noise():
+    with RadioPorts(RadioTerms(RAW)) as ports:
+        ground, air = Host(ports.ground), Host(ports.air[0])
+        settings = termios.tcgetattr(air.fd)
+        settings[4] = settings[5] = termios.B115200
+        termios.tcsetattr(air.fd, termios.TCSANOW, settings)
+        air.send(bytes(100))
+        came = ground.receive(100)
+        assert len(came) == 100
+        assert set(came) != {0}

@@ -35,7 +35,9 @@ def engines() -> Iterator[list[Any]]:
         engine.stop()
 
 
-def ends(engines: list[Any], folder: Path, ports: RadioPorts, baud: int, more: str, client: int) -> tuple[Any, Any]:
+def ends(
+    engines: list[Any], folder: Path, ports: RadioPorts, baud: int, more: str, client: int, drone_baud: int = 0
+) -> tuple[Any, Any]:
     """A gcs and a drone at such radios."""
     tunnel.init_keys(str(folder), ["uav1"], ["mldsa44", "mldsa65"])
     here = {"uav1": {"plain_peer": f"127.0.0.1:{client}", "radio": f"serial:{ports.ground}:{baud}{more}"}}
@@ -43,7 +45,7 @@ def ends(engines: list[Any], folder: Path, ports: RadioPorts, baud: int, more: s
     gcs.start()
     engines.append(gcs)
     own = drone_parameters(folder, 46011, "uav1", suite=LIGHT)
-    drone = tunnel.Engine(own | {"peer": f"serial:{ports.air[0]}:{baud}{more}"})
+    drone = tunnel.Engine(own | {"peer": f"serial:{ports.air[0]}:{drone_baud or baud}{more}"})
     drone.start()
     engines.append(drone)
     return gcs, drone
@@ -94,3 +96,19 @@ def test_a_port_of_the_radio_hears_nothing_in_the_clear(tmp_path, engines):
         heard = spy.read(65_536)
         assert len(heard) > 500
         assert message[10:19] not in heard
+
+
+@pytest.mark.parametrize("profile", ["sik", "sik-raw"])
+def test_a_wrong_baud_rate_is_told_on_the_ground(profile, tmp_path, engines):
+    """The drone's side has another rate than its radio: noise comes down, no frame; put right, it connects."""
+    with RadioPorts(RadioTerms(PROFILES[profile])) as ports:
+        more = ":mavlink" if profile == "sik" else ""
+        gcs, drone = ends(engines, tmp_path, ports, 57_600, more, free_port(), drone_baud=115_200)
+        until(lambda: "bytes come, no frame of ours" in gcs.status()[0]["last_error"], "that no frame of ours comes")
+        assert drone.status()[0]["state"] != "UP"
+        drone.stop()
+        right = drone_parameters(tmp_path, 46011, "uav1", suite=LIGHT)
+        engines.append(tunnel.Engine(right | {"peer": f"serial:{ports.air[0]}:57600{more}"}))
+        engines[-1].start()
+        until(lambda: gcs.status()[0]["state"] == "UP", "the tunnel")
+        assert gcs.status()[0]["last_error"] == ""

@@ -12,7 +12,7 @@ from pqc_mav_sim.impairment.model import ImpairedDirection
 from pqc_mav_sim.radio.modem import Modem
 
 _POLL_S = 0.001  # how often a radio looks for bytes in its turn
-_LEAST = 18  # bytes of room; with less left of a turn a SiK radio sends nothing
+_LEAST = 15  # bytes of room; with less left of a turn a SiK radio sends nothing
 
 
 class Air:
@@ -25,7 +25,7 @@ class Air:
         self._listener = listener
         self._modems = modems
         self._channel = channel
-        self._flying: list[tuple[float, int, int, bytes]] = []
+        self._flying: list[tuple[float, int, int, bytes, bool]] = []
         self._order = count()
         self._now = 0.0
         self._owner = len(modems) - 1
@@ -65,12 +65,12 @@ class Air:
         if packet:
             self._now += profile.flight_s(len(packet))
             self._fly(sender, packet, self._now)
-            self._now += profile.latency_s  # receivers do not cope with packets back to back
+            self._now += profile.reach_s  # receivers do not cope with packets back to back
         elif self._has_yielded:
             self._now += _POLL_S
         else:  # an empty packet gives the rest of the turn to the next one
             self._has_yielded = True
-            self._now += profile.flight_s(0) + profile.latency_s
+            self._now += profile.flight_s(0) + profile.reach_s
 
     def _send_at_will(self) -> None:
         for number, modem in enumerate(self._modems):
@@ -94,11 +94,13 @@ class Air:
             for number, modem in enumerate(self._modems):
                 modem.counts.air_lost += number != sender
             return
-        heapq.heappush(self._flying, (arrives, next(self._order), sender, packet))
+        is_command = self._modems[sender].sends_command
+        heapq.heappush(self._flying, (arrives, next(self._order), sender, packet, is_command))
 
     def _deliver(self, now: float) -> None:
         while self._flying and self._flying[0][0] <= now:
-            _, _, sender, packet = heapq.heappop(self._flying)
+            _, _, sender, packet, is_command = heapq.heappop(self._flying)
+            channel = self._modems[sender].registers.channel
             for number, modem in enumerate(self._modems):
-                if number != sender:
-                    modem.from_air(packet)
+                if number != sender and modem.registers.channel == channel:
+                    modem.from_air(packet, is_command)

@@ -11,11 +11,14 @@ from typing import Any
 from pymavlink.generator.mavcrc import x25crc
 
 from pqc_mav_sim.latency import LatencyHistogram
+from pqc_mav_sim.radio.at_mode import AtMode
 from pqc_mav_sim.radio.packets import MessageCutter, cut_anywhere
-from pqc_mav_sim.radio.profile import RadioProfile
+from pqc_mav_sim.radio.profile import TICK_S, RadioProfile
+from pqc_mav_sim.radio.registers import Registers
 
 _STATUS, _STATUS_EXTRA = 109, 185
 _SYSTEM, _COMPONENT = 51, 68  # '3', 'D'
+_ANSWER = 32  # bytes of a remote command's answer in one packet
 _SIGNAL, _NOISE = 140, 40  # of a link of some hundred metres
 
 
@@ -38,9 +41,15 @@ class Modem:
     """What is between a serial port and the air."""
 
     def __init__(self, profile: RadioProfile) -> None:
-        self.profile = profile
+        self.registers = Registers(profile)
+        self.at_mode = AtMode(self.registers, self._timing, self._inject)
         self.counts = ModemCounts()
-        self._cutter = MessageCutter(profile.most, 10 / profile.baud) if profile.aligns else None
+        self._settings: tuple[Any, ...] = ()
+        self._cutter: MessageCutter | None = None
+        self.profile = profile
+        self._follow_settings()
+        self._commands: deque[bytes] = deque()
+        self.sends_command = False  # the packet that was taken last
         self._waiting = bytearray()
         self._came: deque[tuple[int, float]] = deque()  # bytes in all, and when
         self._went = 0
@@ -56,6 +65,9 @@ class Modem:
 
     def from_host(self, data: bytes, now: float) -> None:
         """Bytes on the serial port; what finds no room vanishes."""
+        if self.profile.has_at:
+            size, data = len(data), self.at_mode.take(data, now)
+            self.counts.from_host += size - len(data)
         taken = data[: max(0, self.room)]
         self.counts.from_host += len(data)
         self.counts.overflowed += len(data) - len(taken)
@@ -65,6 +77,9 @@ class Modem:
 
     def next_packet(self, most: int, now: float) -> bytes:
         """What goes into the air, at most so many bytes."""
+        self.sends_command = bool(self._commands) and len(self._commands[0]) <= most
+        if self.sends_command:
+            return self._commands.popleft()
         if self._cutter is None:
             packet = cut_anywhere(self._waiting, most)
         else:
@@ -79,9 +94,13 @@ class Modem:
             self._went += len(packet)
         return packet
 
-    def from_air(self, packet: bytes) -> None:
-        """A packet arrived."""
-        self._to_port(packet)
+    def from_air(self, packet: bytes, is_command: bool = False) -> None:
+        """A packet arrived: the host's, or a command of another radio, or its answer."""
+        if is_command and packet.startswith(b"RT"):
+            answer = self.at_mode.run_for_other(packet)
+            self._commands += [answer[at : at + _ANSWER] for at in range(0, len(answer), _ANSWER)]
+        elif is_command or not self.at_mode.active:
+            self._to_port(packet)
 
     def take_for_host(self, most: int) -> bytes:
         """So many bytes at most leave by the serial port."""
@@ -91,13 +110,43 @@ class Modem:
 
     def work(self, now: float) -> None:
         """Says how it is, where the firmware would."""
+        if self.profile.has_at:
+            self.at_mode.work(now)
+            self._to_port(self.at_mode.take_answers())
+            self._follow_settings()
         profile = self.profile
-        if self._cutter is not None and self._cutter.heartbeats > self._answered:
+        if self._cutter is not None and self._cutter.heartbeats > self._answered and not self.at_mode.active:
             self._answered = self._cutter.heartbeats  # one answer for all since the last turn
             self._tell(self._cutter.version)
         if profile.status_s and now >= self._status_at:
             self._status_at = now + profile.status_s
             self._tell(2)
+
+    def _follow_settings(self) -> None:
+        settings = (self.at_mode.resets, self.registers.profile)
+        if settings == self._settings or (self._settings and not self.profile.has_at):
+            return
+        if self._settings and self._settings[0] != settings[0]:  # it began anew
+            self._waiting.clear()
+            self._came.clear()
+            self._went = 0
+            self._to_host.clear()
+        self._settings = settings
+        if self.profile.has_at:
+            self.profile = settings[1]
+        self._answered = 0
+        self._cutter = MessageCutter(self.profile.most, self.profile.serial_byte_s) if self.profile.aligns else None
+
+    def _inject(self, command: bytes) -> None:
+        self._commands.append(command)
+
+    def _timing(self) -> list[str]:
+        ticks = [round(each / TICK_S) for each in (self.profile.silence_s, self.profile.window_s)]
+        return [
+            f"silence_period: {ticks[0]}",
+            f"tx_window_width: {ticks[1]}",
+            f"max_data_packet_length: {self.profile.most}",
+        ]
 
     def _tell(self, version: int) -> None:
         free = max(0, 100 * (self.profile.buffer - len(self._waiting)) // self.profile.buffer)

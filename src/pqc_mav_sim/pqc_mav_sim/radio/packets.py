@@ -8,6 +8,7 @@ _FIXED = {0xFE: 8, 0xFD: 12}
 _SIGNATURE = 13
 _MOST_AROUND = 12 + _SIGNATURE  # what the firmware reckons with before it knows
 _HEARTBEAT = 0
+_EPSILON_S = 1e-6  # less than a tick of the firmware's clock
 
 
 def cut_anywhere(waiting: bytearray, most: int) -> bytes:
@@ -19,7 +20,8 @@ def cut_anywhere(waiting: bytearray, most: int) -> bytes:
 
 class MessageCutter:
     """Cuts by MAVLink's start bytes and lengths alone, as SiK does: whole messages, as many as fit; a message that does
-    not become whole in the time that its bytes take goes as it is; foreign bytes go up to the next start byte."""
+    not become whole in the time that its bytes take goes as it is, and so does one for which the end of a turn has had
+    no room for so long; foreign bytes go up to the next start byte."""
 
     def __init__(self, longest: int, byte_s: float) -> None:
         """`longest`: the longest packet at all. `byte_s`: of the serial line."""
@@ -31,47 +33,54 @@ class MessageCutter:
         self.version = 1  # of the newest
 
     def next(self, waiting: bytearray, most: int, now: float) -> bytes:
-        """Take the next packet of at most `most` bytes; empty if there is none yet, or it does not fit."""
-        if not waiting or most <= 0:
+        """Take the next packet of at most `most` bytes; empty if there is none yet."""
+        seen = min(len(waiting), most)
+        if seen <= 0:
             return b""
+        if self._awaited == 1 and seen > 1:  # its length has come
+            self._awaited = 0
         if self._awaited:
-            if len(waiting) >= self._awaited:
-                self._awaited = 0
+            if seen >= self._awaited > 1:
                 return self._whole_messages(waiting, most)
             if now <= self._until:
                 return b""
             self._awaited = 0
-            return cut_anywhere(waiting, most)
-        size = self._size_at(waiting)
-        if size == 0:
-            return self._foreign(waiting, most)
-        if size > len(waiting):
-            self._awaited, self._until = size, now + size * self._byte_s
-            return b""
-        return self._whole_messages(waiting, most)
+            return cut_anywhere(waiting, seen)
+        foreign = 0
+        while foreign < seen:
+            size = self._size_at(waiting, foreign, seen)
+            if size == 0:
+                foreign += 1
+                continue
+            if size == 1 and foreign:
+                break
+            self._awaited, self._until = size, now + size * self._byte_s + _EPSILON_S
+            if foreign:
+                break
+            return b"" if size == 1 or size > seen else self._whole_messages(waiting, most)
+        return cut_anywhere(waiting, foreign)
 
-    def _size_at(self, waiting: bytearray, at: int = 0) -> int:
-        """Of the message that seems to begin there; 0 = none, or one that is too long for any packet."""
+    def _size_at(self, waiting: bytearray, at: int, seen: int) -> int:
+        """Of the message that seems to begin there; 1 = its length has not come; 0 = none, or too long for a packet."""
         if waiting[at] not in STARTS:
             return 0
-        if at + 1 >= len(waiting):
-            return 2
-        if waiting[at + 1] + _MOST_AROUND > self._longest:
+        if at + 1 >= seen:
+            return 1
+        if waiting[at + 1] + _MOST_AROUND > self._longest or waiting[at + 1] >= 255 - _MOST_AROUND:
             return 0
-        is_signed = waiting[at] == STARTS[1] and at + 2 < len(waiting) and waiting[at + 2] & 1
-        return waiting[at + 1] + _FIXED[waiting[at]] + (_SIGNATURE if is_signed else 0)
+        return self._around(waiting, at, at + 2 < seen) + waiting[at + 1]
 
-    def _foreign(self, waiting: bytearray, most: int) -> bytes:
-        end = 1
-        while end < min(len(waiting), most) and self._size_at(waiting, end) == 0:
-            end += 1
-        return cut_anywhere(waiting, end)
+    def _around(self, waiting: bytearray, at: int, knows_flags: bool) -> int:
+        is_signed = waiting[at] == STARTS[1] and knows_flags and waiting[at + 2] & 1
+        return _FIXED[waiting[at]] + (_SIGNATURE if is_signed else 0)
 
     def _whole_messages(self, waiting: bytearray, most: int) -> bytes:
+        self._awaited = 0
         out = b""
-        while waiting:
-            size = self._size_at(waiting)
-            if size == 0 or size > len(waiting) or len(out) + size > most:
+        while len(waiting) >= _FIXED[STARTS[0]] and waiting[0] in STARTS:
+            around = self._around(waiting, 0, True)
+            size = around + waiting[1]
+            if waiting[1] >= 255 - around or len(out) + size > most or size > len(waiting):
                 break
             self._note(waiting)
             out += cut_anywhere(waiting, size)

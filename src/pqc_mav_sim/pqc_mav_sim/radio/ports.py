@@ -3,14 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import pty
 import random
 import threading
 import time
-import tty
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +17,7 @@ from pqc_mav_sim.impairment.settings import Impairment
 from pqc_mav_sim.radio.air import Air
 from pqc_mav_sim.radio.modem import Modem
 from pqc_mav_sim.radio.profile import PROFILES, RadioProfile
+from pqc_mav_sim.radio.terminal import Terminal
 
 _STEP_S = 0.002
 _CTS_AT = 17  # bytes of room; below that the radio stops its host
@@ -62,22 +58,12 @@ class RadioPorts:
         bad = Impairment(loss=terms.loss, dead_ms=terms.burst_ms) if terms.loss else Impairment()
         self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad), listener)
         self._random = random.Random(f"bytes {terms.seed}")
-        pairs = [pty.openpty() for _ in self._modems]
-        self._devices = [device for device, _ in pairs]
-        self._ports = [port for _, port in pairs]
-        for device, port in pairs:
-            tty.setraw(port)
-            fcntl.fcntl(device, fcntl.F_SETFL, fcntl.fcntl(device, fcntl.F_GETFL) | os.O_NONBLOCK)
-        names = [os.ttyname(port) for port in self._ports]
-        self._links: list[Path] = []
+        links: list[Path | None] = [None] * len(self._modems)
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            self._links = [folder / name for name in ("ground", *(f"air{i + 1}" for i in range(terms.drones)))]
-            for link, name in zip(self._links, names, strict=True):
-                link.unlink(missing_ok=True)
-                link.symlink_to(name)
-            names = [str(link) for link in self._links]
-        self.ground, *self.air = names
+            links = [folder / name for name in ("ground", *(f"air{i + 1}" for i in range(terms.drones)))]
+        self._terminals = [Terminal(terms.profile.baud, link) for link in links]
+        self.ground, *self.air = [each.path for each in self._terminals]
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sim-radio", daemon=True)
@@ -91,11 +77,18 @@ class RadioPorts:
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
-        for link in self._links:
-            link.unlink(missing_ok=True)
-        for descriptor in (*self._devices, *self._ports):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        for terminal in self._terminals:
+            terminal.unplug()
+
+    def unplug(self, number: int) -> None:
+        """The radio's adapter (0 is the ground's) is gone."""
+        with self._lock:
+            self._terminals[number].unplug()
+
+    def plug(self, number: int) -> None:
+        """It is back: under its old name, if there is a folder of links."""
+        with self._lock:
+            self._terminals[number].plug(self._modems[number].profile.baud)
 
     def __enter__(self) -> RadioPorts:
         self.start()
@@ -119,34 +112,31 @@ class RadioPorts:
         may_read, may_write = [0.0] * len(self._modems), [0.0] * len(self._modems)
         while not self._ended.wait(_STEP_S):
             now = time.monotonic()
-            budget = (now - last) * self._terms.profile.baud / 10
-            last = now
+            passed, last = now - last, now
             with self._lock:
                 for number, modem in enumerate(self._modems):
+                    budget = passed * modem.profile.baud / 10
                     may_read[number] = min(may_read[number] + budget, 2 * budget + 1)
                     may_read[number] -= self._read(number, modem, int(may_read[number]), now - begin)
                 self._air.advance(now - begin)
                 for number, modem in enumerate(self._modems):
+                    budget = passed * modem.profile.baud / 10
                     may_write[number] = min(may_write[number] + budget, 2 * budget + 1)
                     may_write[number] -= self._write(number, modem, int(may_write[number]))
 
     def _read(self, number: int, modem: Modem, most: int, now: float) -> int:
-        if self._terms.flow_control:
+        if self._terms.flow_control or modem.registers.flow_control:
             most = min(most, modem.room - _CTS_AT)
         if most <= 0:
             return 0
-        try:
-            data = os.read(self._devices[number], most)
-        except OSError:  # nothing there, or nobody has the port open
-            return 0
+        data = self._terminals[number].read(most, modem.profile.baud)
         modem.from_host(self._spoiled(data), now)
         return len(data)
 
     def _write(self, number: int, modem: Modem, most: int) -> int:
         data = modem.take_for_host(most)
         if data:
-            with contextlib.suppress(OSError):  # a host that does not read loses it
-                os.write(self._devices[number], self._spoiled(data))
+            self._terminals[number].write(self._spoiled(data), modem.profile.baud)
         return len(data)
 
     def _spoiled(self, data: bytes) -> bytes:

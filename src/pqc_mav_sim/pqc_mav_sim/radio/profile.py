@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_TICK = 16e-6  # s, of SiK's timer
+TICK_S = 16e-6  # s, of SiK's timer
 _TRAILER = 2  # bytes that SiK puts behind each packet
 _OVERHEAD_TICKS = 13
+_PREAMBLE_MORE = 3  # bytes
+_MS_TICKS = 62  # as SiK counts the longest turn
+_WINDOW_MOST = 0x1FFF * TICK_S
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class RadioProfile:
         delay_s: added to each packet.
         repeats: what the air loses is sent again, in order: delay instead of loss.
         status_s: RADIO_STATUS goes to the host so often by itself; 0 = only for heartbeats, where it aligns.
+        has_at: `+++` leads to the AT mode, in which it is set.
     """
 
     says: str
@@ -44,18 +48,29 @@ class RadioProfile:
     delay_s: float = 0.0
     repeats: bool = False
     status_s: float = 0.0
+    has_at: bool = False
 
     @property
     def byte_s(self) -> float:
         """Air time of one byte."""
         ticks = (8 + 8_000 // self.air_kbit) // 16 + 1
-        return ticks * _TICK * (2 if self.ecc else 1)
+        return ticks * TICK_S * (2 if self.ecc else 1)
+
+    @property
+    def serial_byte_s(self) -> float:
+        """How long SiK waits for each byte of a message that is not whole yet."""
+        return (65_536 // (self.baud // 1000 * 125) + 1) * TICK_S
 
     @property
     def latency_s(self) -> float:
-        """Air time of a packet without bytes: preamble, header, checksum."""
+        """Air time of a packet without bytes (preamble, header, checksum), as the turns are reckoned."""
         plain = self.byte_s / (2 if self.ecc else 1)
-        return 13 * plain + _OVERHEAD_TICKS * _TICK + (4 * self.byte_s if self.ecc else 0)
+        return 13 * plain + _OVERHEAD_TICKS * TICK_S + (4 * self.byte_s if self.ecc else 0)
+
+    @property
+    def reach_s(self) -> float:
+        """The same with the preamble that is sent, which is longer."""
+        return self.latency_s + _PREAMBLE_MORE * self.byte_s
 
     @property
     def most(self) -> int:
@@ -65,7 +80,8 @@ class RadioProfile:
     @property
     def window_s(self) -> float:
         """One radio's turn: three packets, or as long as it may be."""
-        return min(3 * (self.latency_s + self.most * self.byte_s), self.window_most_s)
+        longest = round(1000 * self.window_most_s) * _MS_TICKS * TICK_S
+        return min(3 * (self.latency_s + self.most * self.byte_s), longest, _WINDOW_MOST)
 
     @property
     def silence_s(self) -> float:
@@ -74,19 +90,19 @@ class RadioProfile:
 
     def flight_s(self, size: int) -> float:
         """Air time of a packet with so many bytes of the host."""
-        return self.latency_s + (size + _TRAILER) * self.byte_s
+        return self.reach_s + (size + _TRAILER) * self.byte_s
 
     def fits(self, left_s: float) -> int:
         """Bytes that a packet may have which has to be over by then."""
-        return min(self.most, int((left_s - self.latency_s) / self.byte_s) - _TRAILER - 1)
+        return min(self.most, int((left_s - self.reach_s) / self.byte_s + 1e-9) - _TRAILER - 1)
 
 
 PROFILES: Mapping[str, RadioProfile] = {
-    "sik-raw": RadioProfile("a SiK radio with MAVLINK=0: cuts its bytes anywhere"),
-    "sik": RadioProfile("a SiK radio as it comes, MAVLINK=1", aligns=True),
-    "sik-ecc": RadioProfile("a SiK radio with MAVLINK=1 and ECC=1", aligns=True, ecc=True),
+    "sik-raw": RadioProfile("a SiK radio with MAVLINK=0: cuts its bytes anywhere", has_at=True),
+    "sik": RadioProfile("a SiK radio as it comes, MAVLINK=1", aligns=True, has_at=True),
+    "sik-ecc": RadioProfile("a SiK radio with MAVLINK=1 and ECC=1", aligns=True, ecc=True, has_at=True),
     "rfd900x": RadioProfile(
-        "an RFD900x at 57,600 baud and 200 kbit/s in the air, taken as SiK", air_kbit=200, aligns=True
+        "an RFD900x at 57,600 baud and 200 kbit/s in the air, taken as SiK", air_kbit=200, aligns=True, has_at=True
     ),
     "elrs": RadioProfile(
         "ELRS in MAVLink mode: repeats in order, tells its state by itself; rate and delay are assumed",
