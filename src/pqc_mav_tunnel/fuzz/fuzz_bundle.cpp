@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content of a bundle: what parses lies inside it, in order, and is the same when it is written again; what is cut
 // off does not parse as the whole did.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "session/bundle.hpp"
 
 using namespace pqcmav;
-
-namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes content(data, data + size);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compact headers: what parses is written the same again, the sequence is the nearest one, and of a genuine frame
 // nothing but itself opens, in either form.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "session/compact_header.hpp"
 
 using namespace pqcmav;
@@ -10,10 +9,6 @@ using namespace pqcmav;
 namespace {
 
 constexpr std::uint64_t kHalf = 0x8000;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool opens(ReceiveKey& receive, std::uint16_t index, Bytes packet) {
   if (is_compact(packet)) {

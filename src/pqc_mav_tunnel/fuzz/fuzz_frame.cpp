@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datagrams: raw ones, and genuine ones whose content is the input, with or without a change on the way. What was
 // changed must never open; what was not must.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "session/control_frame.hpp"
 #include "session/frame.hpp"
 
 using namespace pqcmav;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool opens(ReceiveKey& receive, Bytes& packet) {
   const auto header = parse_header(packet);

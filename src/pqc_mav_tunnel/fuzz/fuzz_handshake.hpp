@@ -3,9 +3,9 @@
 // their own.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 
+#include "fuzz_support.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
@@ -89,10 +89,6 @@ HandshakeStep feed(End& end, ByteView bytes, std::size_t chunk) {
     bytes = bytes.subspan(size);
   }
   return step;
-}
-
-inline void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 }  // namespace pqcmav::fuzz

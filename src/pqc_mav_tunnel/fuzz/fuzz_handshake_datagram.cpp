@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of any content: what parses must come back the same when it is written again. And both ends of a transport
 // against a peer that sends anything at any time: nothing may be sent in excess, nothing complete that is not whole.
-#include <algorithm>
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "handshake/transport.hpp"
 #include "nanoseconds.hpp"
 
@@ -12,10 +10,6 @@ using namespace pqcmav;
 namespace {
 
 constexpr std::size_t kHeaders = 28, kLimit = 5000;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void round_trip(ByteView input) {
   const auto frames = parse_frames(input, true);

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto mac = reject_mac(fuzz::psk(), m1, code, retry_ms);
     step = fuzz::feed(drone, encode_reject({static_cast<Reject>(code), retry_ms, mac}), chunk);
     const bool busy = code == static_cast<std::uint8_t>(Reject::busy);
-    fuzz::require(step.busy_ms.has_value() == busy && (step.status == HandshakeStatus::working) == busy);
+    require(step.busy_ms.has_value() == busy && (step.status == HandshakeStatus::working) == busy);
     if (busy) step = fuzz::feed(drone, input.subspan(3), chunk);  // an M2 is still welcome
   } else if (stage == 2) {
     auto m2 = start_frame(MessageType::server_hello, 0);
@@ -39,8 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     step = fuzz::feed(drone, input, chunk);
   }
-  fuzz::require(step.status != HandshakeStatus::done);
-  fuzz::require((step.status == HandshakeStatus::failed) == (drone.error() != HandshakeError::none));
-  fuzz::require(stage == 1 || drone.error() != HandshakeError::rejected);
+  require(step.status != HandshakeStatus::done);
+  require((step.status == HandshakeStatus::failed) == (drone.error() != HandshakeError::none));
+  require(stage == 1 || drone.error() != HandshakeError::rejected);
   return 0;
 }

@@ -45,14 +45,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (stage < 2) {
     const auto hello = stage == 0 ? Bytes(input.begin(), input.end()) : gated_hello(input);
     step = feed_and_go_on(gcs, hello, chunk);
-    fuzz::require(step.send.empty() || gate_good(fuzz::psk(), hello));  // a recorded one passes as well
+    require(step.send.empty() || gate_good(fuzz::psk(), hello));  // a recorded one passes as well
   } else {
     const auto m2 = feed_and_go_on(gcs, drone.start(0), chunk).send;
     auto m3 = stage == 2 ? Bytes(input.begin(), input.end()) : fuzz::feed(drone, m2, 0).send;
     genuine = stage == 3 && !change(m3, input);
     step = fuzz::feed(gcs, m3, chunk);
   }
-  fuzz::require((step.status == HandshakeStatus::done) == genuine);
-  fuzz::require((step.status == HandshakeStatus::failed) == (gcs.error() != HandshakeError::none));
+  require((step.status == HandshakeStatus::done) == genuine);
+  require((step.status == HandshakeStatus::failed) == (gcs.error() != HandshakeError::none));
   return 0;
 }

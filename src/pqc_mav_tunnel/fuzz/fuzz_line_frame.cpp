@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of a serial line out of any stream, in any pieces: the pieces make no difference, what comes out is what its
 // writer would have written, and a frame behind two delimiters comes out whatever was before.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "line/line_frame.hpp"
 
 using namespace pqcmav;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Read {
   Bytes all;
@@ -35,12 +30,7 @@ Read read_in_pieces(ByteView stream, std::size_t piece) {
     });
     require(came);
   };
-  while (!stream.empty()) {
-    const auto size = std::min(piece, stream.size());
-    const Bytes copy(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));  // so that its end is seen
-    reader.feed(copy, visit);
-    stream = stream.subspan(size);
-  }
+  feed_in_pieces(stream, piece, [&](ByteView copy) { reader.feed(copy, visit); });
   const auto before = out.frames;
   ByteArray<kLineFrameMost + 1> known;
   reader.feed(Bytes{0}, visit);

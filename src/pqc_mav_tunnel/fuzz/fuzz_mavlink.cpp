@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk through a datagram's MAVLink headers: it covers all of the datagram or says so, and never looks beyond. The
 // class follows from the same walk.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "shape/mavlink_walk.hpp"
 #include "shape/message_class.hpp"
 
 using namespace pqcmav;
-
-namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const MessageClasses classes;

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datagrams inside MAVLink messages out of any stream, in any pieces: the pieces make no difference, nothing is longer
 // than a datagram can be, and any bytes come through as a datagram.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "line/mavlink_carrier.hpp"
 
 using namespace pqcmav;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Read {
   Bytes all;
@@ -27,12 +22,7 @@ Read read_in_pieces(ByteView stream, std::size_t piece) {
     append(out.all, datagram);
   };
   const auto other = [&](ByteView message) { append(out.all, message); };
-  while (!stream.empty()) {
-    const auto size = std::min(piece, stream.size());
-    const Bytes copy(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));  // so that its end is seen
-    reader.feed(copy, 0, visit, other);
-    stream = stream.subspan(size);
-  }
+  feed_in_pieces(stream, piece, [&](ByteView copy) { reader.feed(copy, 0, visit, other); });
   reader.poll(MavlinkFramer::kSilenceNs, visit, other);
   require(reader.due() == MavlinkFramer::kNever);
   out.errors = reader.errors();

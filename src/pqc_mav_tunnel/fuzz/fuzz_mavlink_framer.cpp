@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames out of any stream, in any pieces: each byte is part of one frame or skipped, a frame is what it claims to be,
 // and the pieces make no difference.
-#include <cstdlib>
-
+#include "fuzz_support.hpp"
 #include "route/mavlink_framer.hpp"
 #include "route/mavlink_router.hpp"
 #include "route/mavlink_target.hpp"
@@ -11,10 +10,6 @@
 using namespace pqcmav;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Read {
   Bytes frames;
@@ -36,12 +31,7 @@ Read read_in_pieces(ByteView stream, std::size_t piece) {
     (void)queue.taken(queue.next().size() / 2);
     append(out.frames, frame);
   };
-  while (!stream.empty()) {
-    const auto size = std::min(piece, stream.size());
-    const Bytes copy(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size));  // so that its end is seen
-    framer.feed(copy, 0, visit);
-    stream = stream.subspan(size);
-  }
+  feed_in_pieces(stream, piece, [&](ByteView copy) { framer.feed(copy, 0, visit); });
   framer.poll(MavlinkFramer::kSilenceNs, visit);
   require(framer.due() == MavlinkFramer::kNever);
   out.skipped = framer.skipped();

@@ -46,11 +46,11 @@ bool changed(Bytes& frame, ByteView input) {
 /// What answers R1: R2 with new keys, the refusal of this very R1, or nothing.
 void check(const RatchetResponder& responder, const HandshakeStep& step, ByteView r1) {
   const bool refused = responder.error() == HandshakeError::refused_locally;
-  fuzz::require((step.status == HandshakeStatus::failed) == (responder.error() != HandshakeError::none));
-  fuzz::require(step.send.empty() == (step.status == HandshakeStatus::failed && !refused));
+  require((step.status == HandshakeStatus::failed) == (responder.error() != HandshakeError::none));
+  require(step.send.empty() == (step.status == HandshakeStatus::failed && !refused));
   if (!refused) return;
   const auto code = static_cast<std::uint8_t>(Reject::epoch);
-  fuzz::require(step.send == encode_reject({Reject::epoch, 0, ratchet_reject_mac(fuzz::psk(), r1, code, 0)}));
+  require(step.send == encode_reject({Reject::epoch, 0, ratchet_reject_mac(fuzz::psk(), r1, code, 0)}));
 }
 
 }  // namespace
@@ -79,6 +79,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool other_answer = stage == 2 || (stage == 3 && !r2.empty() && changed(r2, input));
   const auto step = initiator.on_data(r2, 0);
   const bool genuine = !barred && !other_hello && !other_answer;
-  fuzz::require((step.status == HandshakeStatus::done) == genuine);
+  require((step.status == HandshakeStatus::done) == genuine);
   return 0;
 }

@@ -2,12 +2,18 @@
 // What the air does to bytes, for tests of what is read from a serial line.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "bytes.hpp"
+#include "line/line_frame.hpp"
 
 namespace pqcmav::test {
 
@@ -52,6 +58,57 @@ inline std::vector<std::size_t> damaged_places(std::mt19937& random, std::size_t
     out.push_back(i * part + random() % (part / 2));
   }
   return out;
+}
+
+// Below, a `Reader` has feed(ByteView), errors(), and in `got` each datagram with its line. `write` gives the bytes of one.
+
+/// Datagrams of these sizes, random, zeros and `marker`s, come through a stream that is cut in any way.
+template <typename Reader, typename Write>
+void expect_every_size_in_any_pieces(std::initializer_list<std::size_t> sizes, std::uint8_t marker, LineAddress line,
+                                     Write write) {
+  std::mt19937 random(2);
+  Bytes stream;
+  std::vector<Bytes> sent;
+  for (const auto size : sizes)
+    for (auto& each : {random_bytes(random, size), Bytes(size, 0), Bytes(size, marker)}) sent.push_back(each);
+  for (const auto& each : sent) append(stream, write(each));
+  for (const std::size_t piece : {1ul, 7ul, 300ul, stream.size()}) {
+    Reader reader;
+    for (ByteView rest = stream; !rest.empty(); rest = rest.subspan(std::min(piece, rest.size())))
+      reader.feed(rest.first(std::min(piece, rest.size())));
+    ASSERT_EQ(reader.got.size(), sent.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(reader.got[i], std::pair(line, sent[i]));
+    EXPECT_EQ(reader.errors(), 0u);
+  }
+}
+
+/// An event of the air costs the frames that it touches, never more, and nothing comes out that nobody sent. The reader
+/// counts no fewer than `errors_least` of the events.
+template <typename Reader, typename Write>
+void expect_damage_costs_what_it_touches(std::uint8_t marker, double errors_least, Write write) {
+  for (const auto& damage : line_damages(marker)) {
+    std::mt19937 random(3);
+    std::set<Bytes> sent;
+    Bytes stream;
+    for (int i = 0; i < 1200; ++i) {
+      const auto datagram = random_bytes(random, std::array{50ul, 70ul, 110ul, 210ul}[random() % 4]);
+      sent.insert(datagram);
+      append(stream, write(datagram));
+    }
+    const auto places = damaged_places(random, stream.size(), 100);
+    for (const auto at : places) damage.apply(stream, at, random);
+    Reader reader;
+    reader.feed(stream);
+    auto lost = sent;
+    for (const auto& [line, datagram] : reader.got) {
+      ASSERT_TRUE(sent.contains(datagram)) << damage.what;
+      lost.erase(datagram);
+    }
+    const auto events = static_cast<double>(places.size()), gone = static_cast<double>(lost.size());
+    EXPECT_GE(gone, events / 2) << damage.what;
+    EXPECT_LE(gone, damage.frames_lost_most * events) << damage.what;
+    EXPECT_GE(static_cast<double>(reader.errors()), errors_least * events) << damage.what;
+  }
 }
 
 }  // namespace pqcmav::test

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "hex.hpp"
 #include "line_damage.hpp"
 
@@ -29,6 +27,7 @@ struct Reader {
       got.emplace_back(line, Bytes(datagram.begin(), datagram.end()));
     });
   }
+  [[nodiscard]] std::uint64_t errors() const { return frames.errors(); }
 };
 
 TEST(LineFrame, TheBytesOfThePage) {
@@ -40,26 +39,8 @@ TEST(LineFrame, TheBytesOfThePage) {
 }
 
 TEST(LineFrame, EverySizeComesThroughInAnyPieces) {
-  std::mt19937 random(2);
-  Bytes stream;
-  std::vector<Bytes> sent;
-  for (const std::size_t size : {0ul, 1ul, 38ul, 250ul, 251ul, 252ul, 253ul, 548ul, kLineDatagramMost}) {
-    sent.push_back(random_bytes(random, size));
-    sent.push_back(Bytes(size, 0));
-    sent.push_back(Bytes(size, 0xaa));
-  }
-  for (const auto& each : sent) append(stream, framed(kDown, each));
-  for (const std::size_t piece : {1ul, 7ul, 300ul, stream.size()}) {
-    Reader reader;
-    for (ByteView rest = stream; !rest.empty(); rest = rest.subspan(std::min(piece, rest.size())))
-      reader.feed(rest.first(std::min(piece, rest.size())));
-    ASSERT_EQ(reader.got.size(), sent.size());
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      ASSERT_EQ(reader.got[i].first, kDown);
-      ASSERT_EQ(reader.got[i].second, sent[i]);
-    }
-    EXPECT_EQ(reader.frames.errors(), 0u);
-  }
+  expect_every_size_in_any_pieces<Reader>({0, 1, 38, 250, 251, 252, 253, 548, kLineDatagramMost}, 0xaa, kDown,
+                                          [](ByteView datagram) { return framed(kDown, datagram); });
 }
 
 TEST(LineFrame, EmptyFramesMeanNothing) {
@@ -67,7 +48,7 @@ TEST(LineFrame, EmptyFramesMeanNothing) {
   reader.feed(Bytes{0, 0, 0});
   reader.feed(framed(kUp, as_bytes("x")));
   EXPECT_EQ(reader.got.size(), 1u);
-  EXPECT_EQ(reader.frames.errors(), 0u);
+  EXPECT_EQ(reader.errors(), 0u);
 }
 
 TEST(LineFrame, EveryBentBitIsSeen) {
@@ -79,7 +60,7 @@ TEST(LineFrame, EveryBentBitIsSeen) {
     reader.feed(bent);
     reader.feed(Bytes{0});
     ASSERT_TRUE(reader.got.empty()) << bit;
-    ASSERT_GE(reader.frames.errors(), 1u) << bit;
+    ASSERT_GE(reader.errors(), 1u) << bit;
   }
 }
 
@@ -87,10 +68,10 @@ TEST(LineFrame, WhatIsTooLongIsOneErrorAndThenAllIsWell) {
   Reader reader;
   reader.feed(Bytes(1'000'000, 0xfd));
   reader.feed(Bytes{0});
-  EXPECT_EQ(reader.frames.errors(), 1u);
+  EXPECT_EQ(reader.errors(), 1u);
   reader.feed(framed(kUp, as_bytes("x")));
   EXPECT_EQ(reader.got.size(), 1u);
-  EXPECT_EQ(reader.frames.errors(), 1u);
+  EXPECT_EQ(reader.errors(), 1u);
 }
 
 TEST(LineFrame, ACutLineForgetsWhatHadBegun) {
@@ -100,34 +81,11 @@ TEST(LineFrame, ACutLineForgetsWhatHadBegun) {
   reader.frames.reset();
   reader.feed(frame);
   EXPECT_EQ(reader.got.size(), 1u);
-  EXPECT_EQ(reader.frames.errors(), 0u);
+  EXPECT_EQ(reader.errors(), 0u);
 }
 
-/// An event of the air costs the frames that it touches, never more, and nothing comes out that nobody sent.
 TEST(LineFrame, DamageCostsTheFramesItTouches) {
-  for (const auto& damage : line_damages(0)) {
-    std::mt19937 random(3);
-    std::set<Bytes> sent, lost;
-    Bytes stream;
-    for (int i = 0; i < 1200; ++i) {
-      const auto datagram = random_bytes(random, std::array{50ul, 70ul, 110ul, 210ul}[random() % 4]);
-      sent.insert(datagram);
-      append(stream, framed(kUp, datagram));
-    }
-    const auto places = damaged_places(random, stream.size(), 100);
-    for (const auto at : places) damage.apply(stream, at, random);
-    Reader reader;
-    reader.feed(stream);
-    lost = sent;
-    for (const auto& [line, datagram] : reader.got) {
-      ASSERT_TRUE(sent.contains(datagram)) << damage.what;
-      lost.erase(datagram);
-    }
-    EXPECT_GE(lost.size(), places.size() / 2) << damage.what;
-    EXPECT_LE(static_cast<double>(lost.size()), damage.frames_lost_most * static_cast<double>(places.size()))
-        << damage.what;
-    EXPECT_GE(reader.frames.errors(), places.size() / 2) << damage.what;
-  }
+  expect_damage_costs_what_it_touches<Reader>(0, 0.5, [](ByteView datagram) { return framed(kUp, datagram); });
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include <thread>
 
 #include "mavlink_stream.hpp"
 #include "temp_folder.hpp"
@@ -13,6 +16,15 @@ namespace pqcmav {
 namespace {
 
 using namespace test;
+
+/// In a thread that is not root's, where this one is.
+template <typename Do>
+void as_anybody(Do what) {
+  std::thread([&] {
+    if (::geteuid() == 0) ASSERT_EQ(::syscall(SYS_setresuid, -1, 65534, -1), 0);  // of this thread alone
+    what();
+  }).join();
+}
 
 class SerialPort : public ::testing::Test {
  protected:
@@ -67,10 +79,25 @@ TEST_F(SerialPort, SaysWhatIsWrong) {
 }
 
 TEST_F(SerialPort, NamesTheGroupThatMayOpenIt) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may open everything";
-  std::filesystem::permissions(port.terminal(), std::filesystem::perms::none);
-  expect_error(Errc::permission, {port.path(), "is not open to the user", "usermod -aG"},
-               [&] { open_serial({port.path(), 57600, false}); });
+  const auto terminal = port.terminal();
+  if (::geteuid() == 0) ASSERT_EQ(::chown(terminal.c_str(), 0, 0), 0);  // root's group says nothing: dialout, then
+  const char* const group = ::geteuid() == 0 ? "usermod -aG dialout nobody" : "usermod -aG";
+  std::filesystem::permissions(terminal, std::filesystem::perms::none);
+  as_anybody([&] {
+    expect_error(Errc::permission, {terminal, "is not open to the user", group},
+                 [&] { open_serial({terminal, 57600, false}); });
+  });
+}
+
+TEST_F(SerialPort, NobodyElseCanOpenItMeanwhile) {
+  const auto terminal = port.terminal();
+  std::filesystem::permissions(terminal, std::filesystem::perms::all);
+  const auto ours = open_serial({terminal, 57600, false});
+  as_anybody([&] {
+    EXPECT_LT(::open(terminal.c_str(), O_RDWR | O_NOCTTY), 0);
+    EXPECT_EQ(errno, EBUSY);
+    expect_error(Errc::io, {"in use by another program"}, [&] { open_serial({terminal, 57600, false}); });
+  });
 }
 
 TEST_F(SerialPort, ClosesWithoutWaitingForWhatNobodyReads) {

@@ -34,6 +34,8 @@ class Bundler {
   }
   /// Bytes of what waits, with the lengths before each, if it went as a bundle.
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  /// And of the longest.
+  [[nodiscard]] std::size_t most() const noexcept { return bytes_; }
   /// Bytes that fit beside it, with their lengths.
   [[nodiscard]] std::size_t room() const noexcept { return count_ < kBundleMost ? bytes_ - used_ : 0; }
   /// It takes it, and it fits.

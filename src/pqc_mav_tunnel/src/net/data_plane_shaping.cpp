@@ -150,7 +150,12 @@ void DataPlane::shape_link(Link& link, std::uint32_t kbit, std::uint64_t now) {
   shaping_ = shaping_ || kbit != 0;
   if (!link.shaper && kbit == 0) return;
   make_shaper(link);
-  link.shaper->set_around(link.by_wire() ? link.wire->radio().around() : Shaper::kUdpIp);
+  if (link.by_wire()) {  // a bundle that is not full costs the air more than the moment that it saves
+    const auto around = link.wire->radio().around();
+    link.shaper->set_around(around, around + link.session.overhead() + link.bundler.most());
+  } else {
+    link.shaper->set_around(Shaper::kUdpIp);
+  }
   link.shaper->set_kbit(kbit, now);
   link.shaper->hold_parameters(paces_parameters(link));
   if (link.hub) link.hub->keep_apart(kbit != 0);

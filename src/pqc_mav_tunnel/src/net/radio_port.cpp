@@ -16,7 +16,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kReopenMostNs = 500 * kMs, kStuckNs = kS, kRadioShowNs = 100 * kMs;
-constexpr std::uint64_t kNoFrameNs = 5 * kS, kActiveNs = 5 * kS;
+constexpr std::uint64_t kNoFrameNs = 4 * kS, kActiveNs = 5 * kS;
 constexpr double kUnknownMost = 5'500;       // bytes/s: a radio may have a port that is far quicker than its air
 constexpr std::uint64_t kForeignLeast = 64;  // bytes: less than that is noise
 constexpr std::uint64_t kBeatBusyNs = 250 * kMs, kBeatIdleNs = kS, kBeatForAllNs = 5 * kS;
@@ -243,10 +243,11 @@ void RadioPort::on_message(ByteView message, std::uint64_t now) noexcept {
 void RadioPort::look_for_frames(std::uint64_t now) {
   if (!port_ || foreign_only_ || foreign_ < kForeignLeast || now < quiet_since_ns_ + kNoFrameNs) return;
   foreign_only_ = true;
+  shown_ns_ = 0;
   events_.log(
       LogLevel::warning, owner_,
       "The radio at " + settings_.path +
-          " brings bytes, but no frame of ours for 5 s: set the baud rate that the radio has, ':mavlink' at both "
+          " brings bytes, but no frame of ours for 4 s: set the baud rate that the radio has, ':mavlink' at both "
           "ends or at none, and a PQC-MAV tunnel at the other end.");
 }
 

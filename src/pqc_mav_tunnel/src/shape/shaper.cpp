@@ -34,7 +34,7 @@ void Shaper::set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept {
   const auto pause = static_cast<std::int64_t>(used * kShapePauseMs / 8 / 1000);
   rate_.set_depth(std::clamp(pause, std::int64_t{kUdpIp}, TokenBucket::kDepthBytes));
   rekey_share_.set_rate(used / kShapeRekeyPart, now);
-  bundle_most_ = std::max<std::size_t>(used * kShapeBundleMs / 8 / 1000, kShapeBundleLeast);
+  bundle_most_ = std::max<std::size_t>(used * kShapeBundleMs / 8 / 1000, bundle_least_);
 }
 
 ClassQueue& Shaper::queue(Line line) noexcept { return queues_[static_cast<std::size_t>(line)]; }

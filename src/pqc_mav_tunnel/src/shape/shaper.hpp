@@ -38,8 +38,11 @@ class Shaper {
   /// Packets of at most `capacity` bytes, with so much room around them.
   Shaper(std::size_t headroom, std::size_t capacity, std::size_t tailroom, MessageClasses classes);
 
-  /// What is counted with every packet, below UDP's payload.
-  void set_around(std::size_t bytes) noexcept { around_ = bytes; }
+  /// What is counted with every packet, below UDP's payload; a bundle may take so many bytes on the air at any rate.
+  void set_around(std::size_t bytes, std::size_t bundle_least = kShapeBundleLeast) noexcept {
+    around_ = bytes;
+    bundle_least_ = bundle_least;
+  }
   [[nodiscard]] std::size_t around() const noexcept { return around_; }
   /// 0: off. What waits then leaves at once.
   void set_kbit(std::uint32_t kbit, std::uint64_t now) noexcept;
@@ -97,7 +100,7 @@ class Shaper {
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
   std::uint32_t kbit_ = 0;
   std::size_t around_ = kUdpIp;
-  std::size_t bundle_most_ = 0;
+  std::size_t bundle_most_ = 0, bundle_least_ = kShapeBundleLeast;
   SentValues sent_values_{2 * kShapeStreams};
   unsigned stream_turns_ = 0;     // since the rest had one
   unsigned parameter_turns_ = 0;  // since streams or the rest had one
