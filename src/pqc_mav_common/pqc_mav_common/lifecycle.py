@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every node of PQC-MAV is: a lifecycle node that brings itself up unless `autostart` is false.
 
-configure -> the parameters are read as they are then; activate -> it works and publishes; deactivate -> it rests and
-says so; cleanup -> back to the start. A class says in four methods what that means for it: `set_up`, `begin`, `end`
-and `tear_down`.
+configure -> the parameters are read as they are then, publishers and timers are made; activate -> it works and
+publishes; deactivate -> it rests and says so; cleanup -> all that is destroyed, back to the start. A class says in five
+methods what that means for it: `offer`, `set_up`, `begin`, `end` and `tear_down`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,16 +43,27 @@ class ManagedNode(LifecycleNode):
         self._timers_of_activity: list[Any] = []
         self._made: Entities | None = None
 
-    def create_lifecycle_publisher(self, *arguments: Any, **more: Any) -> Any:
+    def create_lifecycle_publisher(self, kind: Any, topic: str, profile: Any, **more: Any) -> Any:
         """As of every publisher in ROS; parameters may override its QoS (`qos_overrides.<topic>.publisher.depth`)."""
-        options = QoSOverridingOptions.with_default_policies()
-        return super().create_lifecycle_publisher(*arguments, **{"qos_overriding_options": options, **more})
+        # Unless the user overrides it, the profile of now counts, not that which an earlier publisher of the topic left
+        # in the parameters.
+        prefix = f"qos_overrides.{self.resolve_topic_name(topic)}.publisher."
+        given = any(name.startswith(prefix) for name in self._parameter_overrides)
+        first = not self.has_parameter(f"{prefix}depth")
+        options = QoSOverridingOptions.with_default_policies() if given or first else None
+        return super().create_lifecycle_publisher(kind, topic, profile, qos_overriding_options=options, **more)
 
     def get_logger(self) -> Any:
         """Its logger, which makes one line of whatever it is given."""
         return LineLogger(super().get_logger())
 
     # --- what a class says ---
+
+    def offer(self) -> None:
+        """Make what the configured node publishes, and its timers: the first step of configure. Cleanup destroys it.
+
+        What a node without a configuration must answer is made by its constructor instead.
+        """
 
     def set_up(self) -> None:
         """Make what depends on the parameters in `self.values`. What is subscribed to here, cleanup destroys."""
@@ -112,20 +123,14 @@ class ManagedNode(LifecycleNode):
         return timer
 
     def replace_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
-        """Another publisher of the same topic, as active as the old one, which is destroyed. It outlives cleanup."""
+        """Another publisher of the same topic, as active as the old one, which is destroyed."""
         made = self.another_publisher(old, kind, topic, profile)
         self.destroy_lifecycle_publisher(old)
         return made
 
     def another_publisher(self, old: Any, kind: Any, topic: str, profile: Any) -> Any:
         """As `replace_publisher`, but the old one stays, for the caller to destroy."""
-        # Unless the user overrides it, the profile of now counts, not that which the old one left in the parameters.
-        prefix = f"qos_overrides.{self.resolve_topic_name(topic)}.publisher."
-        given = any(name.startswith(prefix) for name in self._parameter_overrides)
-        more = {} if given else {"qos_overriding_options": None}
-        made = self.create_lifecycle_publisher(kind, topic, profile, **more)
-        if self._made is not None:
-            self._made.keep(made)
+        made = self.create_lifecycle_publisher(kind, topic, profile)
         if old.is_activated:
             made.on_activate(None)
         return made
@@ -138,7 +143,7 @@ class ManagedNode(LifecycleNode):
     # --- lifecycle ---
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read the parameters and make what depends on them."""
+        """Read the parameters, and make publishers, timers and what depends on the parameters."""
         self._made = Entities(self)
         if not self._succeeds(self._configure):
             self._let_go()
@@ -164,7 +169,7 @@ class ManagedNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget what the parameters said."""
+        """Forget what the parameters said, and withdraw what configure made."""
         self._let_go()
         return super().on_cleanup(state)
 
@@ -191,6 +196,7 @@ class ManagedNode(LifecycleNode):
 
     def _configure(self) -> None:
         self.read_parameters()
+        self.offer()
         self.set_up()
 
     def _rest(self) -> None:
@@ -205,6 +211,7 @@ class ManagedNode(LifecycleNode):
         made, self._made = self._made, None
         if made is not None:
             made.destroy()
+            self._timers_of_activity.clear()
 
     def _succeeds(self, step: Callable[[], None]) -> bool:
         """Run one step of a transition; a refusal is kept in `failure`, and logged unless `bring_up` hands it on."""
@@ -227,11 +234,7 @@ class Entities:
 
     def __init__(self, node: Any) -> None:
         self._node = node
-        self._before = self._all()
-
-    def keep(self, entity: Any) -> None:
-        """Do not destroy this one, which has come since."""
-        self._before.append(entity)
+        self._before = [entity for kind, _ in self._kinds() for entity in kind]
 
     def destroy(self) -> None:
         """Destroy what has come since."""
@@ -251,9 +254,6 @@ class Entities:
             (node.timers, node.destroy_timer),
             (node.publishers, node.destroy_publisher),
         ]
-
-    def _all(self) -> list[Any]:
-        return [entity for kind, _ in self._kinds() for entity in kind]
 
 
 def bring_up(node: ManagedNode) -> None:

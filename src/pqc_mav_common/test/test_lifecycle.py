@@ -18,7 +18,7 @@ from std_msgs.msg import String
 from pqc_mav_common import qos
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
-from pqc_mav_common.lifecycle import Entities, ManagedNode, bring_up, serving
+from pqc_mav_common.lifecycle import SUCCESS, Entities, ManagedNode, bring_up, serving
 from pqc_mav_common.parameters import ParameterError, ParameterSpec
 from pqc_mav_common.process import wait_until
 from pqc_mav_common.testing import until
@@ -41,6 +41,8 @@ class Clerk(ManagedNode):
         self.take_parameters(SPECS, siblings)
         self.ticked = threading.Event()
         self.heard: list[Any] = []
+
+    def offer(self) -> None:
         self.said = self.create_lifecycle_publisher(String, "~/said", 10)
         self.every(0.02, self.ticked.set)
 
@@ -163,8 +165,30 @@ def test_the_log_level_changes_at_run_time(ros: None) -> None:
         assert now.level == LoggerLevel.LOG_LEVEL_DEBUG
 
 
+def test_a_node_publishes_and_ticks_from_configure_to_cleanup(ros: None) -> None:
+    """Configured twice: the QoS that the first publisher left in the parameters is no bar to the second."""
+    node = clerk()
+    try:
+        before = set(map(id, [*node.publishers, *node.timers]))
+
+        def made() -> list[Any]:
+            return [each for each in [*node.publishers, *node.timers] if id(each) not in before]
+
+        for _ in range(2):
+            assert node.trigger_configure() == SUCCESS
+            assert [each.topic_name for each in made() if hasattr(each, "topic_name")] == ["/clerk/said"]
+            assert len(made()) == 2 and not node.said.is_activated
+            assert node.trigger_activate() == node.trigger_deactivate() == node.trigger_cleanup() == SUCCESS
+            assert made() == []
+        assert node.trigger_configure() == node.trigger_shutdown() == SUCCESS
+        assert made() == []
+    finally:
+        node.destroy_node()
+
+
 def test_only_what_came_later_is_destroyed(ros: None) -> None:
     node = clerk()
+    node.offer()
     try:
         services = len(list(node.services))
         made = Entities(node)

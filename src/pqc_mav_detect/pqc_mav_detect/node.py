@@ -48,12 +48,15 @@ class DetectNode(ManagedNode):
         """Raises ParameterError."""
         super().__init__(NODE_NAME, **arguments)
         self.take_parameters(PARAMETERS, siblings)
-        self._threat = self.create_lifecycle_publisher(ThreatReport, "threat", qos.periodic(1))
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._kernel: Files | None = None
         self._network = own_network()
         self._detector = self._chosen()
         self._forget()
+
+    def offer(self) -> None:
+        """What it finds."""
+        self._threat = self.create_lifecycle_publisher(ThreatReport, "threat", qos.periodic(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.every(REPORT_S, self._publish)
 
     def _forget(self) -> None:

@@ -69,11 +69,15 @@ class PqcPolicyNode(ManagedNode):
         self._rekey: Any = None  # the client of the proxy's service
         self._shape: ShapeRequest | None = None
         self._hardware_id = socket.gethostname()
-        self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        # From the start: who asks a policy without a configuration is told so, instead of waiting for no answer.
         self.create_service(SetMode, "~/set_mode", self._set_mode)
         self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
-        self.every(tick_s / POLLS, self._on_clock)
+
+    def offer(self) -> None:
+        """What it decides."""
+        self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.periodic(1))
+        self.every(self._tick_s / POLLS, self._on_clock)
 
     def set_up(self) -> None:
         """Makes the strategy and listens to what it decides by."""

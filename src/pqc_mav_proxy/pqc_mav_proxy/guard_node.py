@@ -42,10 +42,13 @@ class GuardNode(ManagedNode):
         named = [*cli_args, "--ros-args", "-r", f"__node:={NODE_NAME}"]
         super().__init__(NODE_NAME, cli_args=named, **arguments)
         self.take_parameters((), siblings)
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
         self._doors = Doors(os.environ)
         self._ticks = Repeater(TICK_S, self._publish, self._unexpected)  # waits for engines: not for the executor
+
+    def offer(self) -> None:
+        """Its diagnostics."""
+        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
 
     def begin(self) -> None:
         """Begin to look."""

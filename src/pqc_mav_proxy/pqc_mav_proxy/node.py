@@ -83,9 +83,11 @@ class PqcProxyNode(ManagedNode):
         self._unsaid = ""  # why it is away, as long as the log does not say so
         self._boot = ""  # which daemon it was that was heard last
         self._again_s = 0.0
-        self._published: list[tuple[Any, ...]] = []
-        self._served: list[str] = []  # the drones that the topics have room for
-        self._make_interfaces()
+        # From the start, before there is a configuration: the two say what one can be made of and what was asked for.
+        # Who asks for a rekey is told why there is none, instead of waiting for no answer.
+        self.create_service(ListSuites, "~/list_suites", self._list_suites)
+        self.create_service(GetInfo, "~/get_info", self._get_info)
+        self._rekeys = RekeyServer(self, self._running_host)
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
         self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)
 
@@ -112,8 +114,10 @@ class PqcProxyNode(ManagedNode):
             values[parameters.TUNNEL.name] = self._tunnel
         self.declare_settable([AUTOSTART, *wanted], {**values, AUTOSTART.name: autostart}, fixed)
 
-    def _make_interfaces(self) -> None:
-        self._served = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
+    def offer(self) -> None:
+        """The topics, with room for the drones that the configuration names."""
+        self._published: list[tuple[Any, ...]] = []
+        self._served: list[str] = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
         drones = max(1, len(self._served))
         self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
         self._leaving = Leaving(self)
@@ -122,9 +126,6 @@ class PqcProxyNode(ManagedNode):
         self._server = self.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
         self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
-        self.create_service(ListSuites, "~/list_suites", self._list_suites)
-        self.create_service(GetInfo, "~/get_info", self._get_info)
-        self._rekeys = RekeyServer(self, self._running_host)
 
     # --- configuration, read again while the engine runs ---
 

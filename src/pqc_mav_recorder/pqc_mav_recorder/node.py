@@ -79,6 +79,9 @@ class FlightRecorderNode(ManagedNode):
         self.take_parameters(PARAMETERS)
         self._recorder: Recorder | None = None
         self._topics: TopicRecorder | None = None
+
+    def offer(self) -> None:
+        """Its diagnostics."""
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.every(TICK_S, self._publish)
 

@@ -110,12 +110,16 @@ class BatteryNode(SensingNode):
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
         self._lock = threading.Lock()  # the source's thread feeds what the timers read
+        self._battery_late, self._vehicle_late = OwnLateness(BATTERY_S), OwnLateness(LOOK_S)
+        self._source: MavlinkTap | MavrosSource | None = None
+
+    def offer(self) -> None:
+        """The battery and the vehicle."""
+        super().offer()
         self._battery = self.create_lifecycle_publisher(BatteryHealth, "battery", qos.state())
         self._vehicles = self.create_lifecycle_publisher(VehicleState, "vehicle", qos.state())
         self._pass_on = self.create_lifecycle_publisher(BatteryState, "battery_state", sensor())
         self.every(BATTERY_S, self._publish_battery)
-        self._battery_late, self._vehicle_late = OwnLateness(BATTERY_S), OwnLateness(LOOK_S)
-        self._source: MavlinkTap | MavrosSource | None = None
 
     def set_up(self) -> None:
         """Makes the source of readings and what is known of them."""

@@ -31,6 +31,9 @@ class SensingNode(ManagedNode):
         self.take_parameters(wanted, siblings)
         self._threads: list[SamplingThread] = []
         self._hardware_id = socket.gethostname()
+
+    def offer(self) -> None:
+        """Its diagnostics; each node adds its own topics."""
         self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
         self.every(DIAGNOSTICS_S, self._publish_diagnostics)
 

@@ -112,6 +112,10 @@ class PowerNode(SensingNode):
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
         self._trace: PowerTrace | None = None
         self._sampler: PowerSampler | None = None
+
+    def offer(self) -> None:
+        """The power, and the service that records it."""
+        super().offer()
         self._power = self.create_lifecycle_publisher(PowerSample, "power", sensor())
         self.create_service(SetBool, "~/record", self._record)
         # One of the two runs: a slow source does not have the process woken ten times a second.
@@ -134,9 +138,9 @@ class PowerNode(SensingNode):
     def end(self) -> None:
         """Ends the sampling and completes a trace under way."""
         super().end()
-        self._slow.cancel()
         sampler, self._sampler = self._sampler, None
         if sampler is not None:
+            self._slow.cancel()
             sampler.close()
         if self._trace is not None:
             self.get_logger().info(self._finish_trace())

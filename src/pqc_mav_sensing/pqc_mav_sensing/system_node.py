@@ -32,6 +32,10 @@ class SystemNode(SensingNode):
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
         self._lock = threading.Lock()
+
+    def offer(self) -> None:
+        """The load."""
+        super().offer()
         self._system = self.create_lifecycle_publisher(SystemLoad, "system", qos.state())
         self.every(PERIOD_S, self._publish)
 

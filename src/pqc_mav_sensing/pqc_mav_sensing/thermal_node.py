@@ -38,6 +38,10 @@ class ThermalNode(SensingNode):
     def __init__(self, siblings: Iterable[str] = (), **arguments: Any) -> None:
         super().__init__(NODE_NAME, PARAMETERS, siblings, **arguments)
         self._lock = threading.Lock()
+
+    def offer(self) -> None:
+        """The temperature."""
+        super().offer()
         self._thermal = self.create_lifecycle_publisher(ThermalState, "thermal", qos.state())
         self.every(PUBLISH_S, self._publish)
 
