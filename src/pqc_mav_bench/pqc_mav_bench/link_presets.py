@@ -35,14 +35,16 @@ PRESETS = {
     )
 }
 
-#: Each level with the fewest bytes and with the usual signature, and one pair with many bytes.
+#: Standards first: the usual signature at each level, the other cipher, signatures of hashes; then a KEM to come.
 SUITES = (
-    "ML-512-AG-FA-512",
-    "ML-512-AG-MD-44",
     "ML-768-AG-MD-65",
-    "ML-1024-AG-FA-1024",
+    "ML-512-AG-MD-44",
     "ML-1024-AG-MD-87",
-    "HQC-192-AG-MD-65",
+    "ML-768-AA-MD-65",
+    "ML-512-AG-SL-128s",
+    "ML-512-AG-SL-128f",
+    "ML-768-AG-SL-192f",
+    "HQC-3-AG-MD-65",
 )
 
 

@@ -26,5 +26,7 @@ def test_a_name_stands_for_its_words():
 
 
 def test_the_suites_exist_and_every_level_is_among_them():
-    assert {pqc_mav_tunnel.find_suite(name).level for name in SUITES} == {1, 3, 5}
-    assert len({pqc_mav_tunnel.find_suite(name).id for name in SUITES}) == len(SUITES)
+    known = {suite.short_code: suite for suite in pqc_mav_tunnel.suites("all")}
+    assert {known[name].level for name in SUITES} == {1, 3, 5}
+    assert len(set(SUITES)) == len(SUITES)
+    assert [known[name].standard for name in SUITES] == sorted((known[name].standard for name in SUITES), reverse=True)

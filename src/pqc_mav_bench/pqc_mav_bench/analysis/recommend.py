@@ -9,6 +9,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.intervals import HIGH, LOW, either, ends, is_ranked, tied_with_the_least
 from pqc_mav_bench.analysis.rekey import interval_for
 from pqc_mav_bench.analysis.reliability import wilson_percent
+from pqc_mav_bench.analysis.standards import is_standard, standards_first
 
 #: A loss above this is the 2025 paper's trigger to lower the tempo of a mission ([endurance-paper] 6.1) [%].
 LOSS_LIMIT_PERCENT = 3.0
@@ -46,7 +47,7 @@ class Choice:
     """The suite chosen for a use, with what decided; suite '' when none qualifies.
 
     `tied`: those that qualify and cannot be told apart from it. `unranked`: how many were left out because they have
-    too few handshakes.
+    too few handshakes. `quicker`: of those that are no standards the shortest one, where it surely is shorter; "" else.
     """
 
     use: str
@@ -57,6 +58,7 @@ class Choice:
     candidates: int
     tied: tuple[str, ...] = ()
     unranked: int = 0
+    quicker: str = ""
 
 
 def _surely(table: pd.DataFrame) -> pd.Series:
@@ -94,8 +96,8 @@ USES = (
 
 
 def recommend(suites: pd.DataFrame) -> list[Choice]:
-    """For each use the qualifying suite with the shortest handshake, and what ties with it. `suites`: one row per suite
-    (see `per_suite`)."""
+    """For each use the qualifying suite with the shortest handshake, and what ties with it; of published standards,
+    where any qualifies. `suites`: one row per suite (see `per_suite`)."""
     known = suites.dropna(subset=["handshake_ms"])
     choices = []
     for use in USES:
@@ -105,7 +107,7 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
         if fitting.empty:
             choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), 0, unranked=unranked))
             continue
-        first = tied_with_the_least(fitting)
+        first = tied_with_the_least(standards_first(fitting))
         best = first.iloc[0]
         choices.append(
             Choice(
@@ -117,9 +119,17 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
                 len(fitting),
                 tuple(map(str, first["suite"].iloc[1:])),
                 unranked,
+                surely_quicker(fitting, first.head(1)),
             )
         )
     return choices
+
+
+def surely_quicker(suites: pd.DataFrame, best: pd.DataFrame) -> str:
+    """Of the suites that are no standards the shortest one whose interval ends below that of `best`; "" without."""
+    drafts = suites[~is_standard(suites)].sort_values("handshake_ms")
+    low = ends(best)[0][0]
+    return next((str(n) for n, (_, high) in zip(drafts["suite"], ends(drafts), strict=True) if high < low), "")
 
 
 def verdict(handshake_ms: float, loss_percent: float) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import energy, recommend
 from pqc_mav_bench.analysis.intervals import COUNT, LOW, RANKED_FROM, is_ranked
+from pqc_mav_bench.analysis.standards import standards_first
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
@@ -60,7 +61,7 @@ def answer(c: ReportInput) -> list[Block]:
     known = c.known
     choices = [choice for choice in recommend.recommend(c.baseline) if choice.suite]
     blocks: list[Block] = [_by_use(c, known, choices)] if choices else [_none(c)]
-    more = (_by_bytes(c, known), over_links(c))
+    more = (_by_bytes(c, known), over_links(c), over_links(c, more=True))
     return [*blocks, *(block for block in more if block is not None)]
 
 
@@ -83,6 +84,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
             "For": [choice.use for choice in choices],
             "Use": [choice.suite for choice in choices],
             "or, not told apart": [_ties(choice.tied) for choice in choices],
+            "Shorter, but no standard": [choice.quicker or MISSING for choice in choices],
             "Level": [str(choice.level) for choice in choices],
             "Handshake here": [handshake_time(rows.loc[choice.suite]) for choice in choices],
             "Rekeys, share of a flight's energy (%)": shares,
@@ -90,7 +92,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
     )
     lasting = max(shares)
     explanation = Explanation(
-        "For each use the suite whose handshake is shortest, and how sure that is: "
+        "For each use the suite whose handshake is shortest, of published standards if any fits, and how sure that is: "
         + "; ".join(f"{choice.use} is {choice.meaning}" for choice in choices)
         + ".",
         "In brackets the 95 % interval of the median. What cannot be told apart is a tie: take any of them. The share "
@@ -119,13 +121,17 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
     if not has(known, "handshake_bytes"):
         return None
     pairs = known.groupby(["kem", "sig", "nist_level"], as_index=False)["handshake_bytes"].median()
-    least = [rows.nsmallest(1, "handshake_bytes").iloc[0] for _, rows in pairs.groupby("nist_level")]
+    levels = [rows for _, rows in pairs.groupby("nist_level")]
+    least = [standards_first(rows).nsmallest(1, "handshake_bytes").iloc[0] for rows in levels]
+    fewest = [rows.nsmallest(1, "handshake_bytes").iloc[0] for rows in levels]
+    drafts = [one for one, kept in zip(fewest, least, strict=True) if one.name != kept.name]
     most = pairs.nlargest(1, "handshake_bytes").iloc[0]
-    rows = [*least, most]
+    rows = [*least, *drafts, most]
     frame = pd.DataFrame(
         {
             "Level": [str(int(row["nist_level"])) for row in rows],
             "Fewest bytes": [f"{row['kem']} with {row['sig']}" for row in least]
+            + [f"{row['kem']} with {row['sig']} (no standard)" for row in drafts]
             + [f"{most['kem']} with {most['sig']} (most of all)"],
             "Handshake (B)": [row["handshake_bytes"] for row in rows],
             **{f"{link.name} (s)": [link.seconds(float(row["handshake_bytes"])) for row in rows] for link in LINKS},
@@ -136,7 +142,7 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
     added = thin.seconds(float(strongest["handshake_bytes"])) - thin.seconds(float(weakest["handshake_bytes"]))
     explanation = Explanation(
         "On a thin link the bytes of a handshake decide, not the processor. At each level the KEM and signature with "
-        "the fewest, and the pair with the most of all; the cipher adds its name alone.",
+        "the fewest, standards first, and the pair with the most of all; the cipher adds its name alone.",
         "Bytes need no interval: a name has 10 more than another, Falcon's signatures vary by a few, and an "
         "acknowledgement of 40 is not always needed. Seconds are computed: two round trips, and "
         "the bytes in fragments at the rate of the link; with other traffic on it they are more.",

@@ -10,6 +10,7 @@ from pqc_mav_bench.analysis import energy, recommend
 from pqc_mav_bench.analysis.detector_effect import cipher_effects
 from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
+from pqc_mav_bench.analysis.standards import is_standard, standards_first
 from pqc_mav_bench.analysis.table import LEVELS, has
 from pqc_mav_bench.report.detector_sentences import overall_effects
 from pqc_mav_bench.report.estimates import handshake_time
@@ -43,7 +44,9 @@ def _suite(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.Choic
     if strong is not None and strong.suite != first.suite:
         text += f". For level {strong.level}: {_named(rows, strong.suite)}, {_time(rows.loc[strong.suite])}"
         text += _against(of_suites(rows.loc[[first.suite]]), of_suites(rows.loc[[strong.suite]]))
-    return " ".join([f"{text}.", *_cipher(c)])
+    drafts = dict.fromkeys(choice.quicker for choice in choices if choice.quicker)
+    shorter = [f"Shorter, but no published standard: {listed(list(drafts))}."] if drafts else []
+    return " ".join([f"{text}.", *shorter, *_cipher(c)])
 
 
 def _against(first: Estimate, other: Estimate) -> str:
@@ -91,7 +94,7 @@ def _link(c: ReportInput, known: pd.DataFrame, rows: pd.DataFrame, choices: Sequ
         return ""
     size = float(rows.loc[choices[0].suite, "handshake_bytes"])
     reach = " and ".join(f"{number(link.seconds(size), 2)} s over {link.name}" for link in LINKS)
-    least = known[known["nist_level"] == max(LEVELS)].nsmallest(1, "handshake_bytes")
+    least = standards_first(known[known["nist_level"] == max(LEVELS)]).nsmallest(1, "handshake_bytes")
     most = known.nlargest(1, "handshake_bytes").iloc[0]
     thin = LINKS[-1]
     text = f"Its {number(size, 4)} bytes need at least {reach}, while the old keys carry the data. "
@@ -117,11 +120,13 @@ def _shorter(c: ReportInput, suite: str) -> str:
         rows = one.baseline.dropna(subset=["handshake_ms"]).set_index("suite")
         if suite not in rows.index:
             continue
-        shortest = rows.loc[rows.groupby("nist_level")["handshake_ms"].idxmin()]
+        rows = rows.assign(standard=is_standard(rows))
+        shortest = rows.loc[rows.groupby(["nist_level", "standard"])["handshake_ms"].idxmin()]
         surely = shortest[shortest[HIGH] < rows.loc[suite, LOW]]
         names = [
-            f"{name} (level {level:.0f}, {duration(took)})"
-            for name, level, took in zip(surely.index, surely["nist_level"], surely["handshake_ms"], strict=True)
+            f"{name} (level {row['nist_level']:.0f}, {duration(row['handshake_ms'])}"
+            f"{'' if row['standard'] else ', no standard'})"
+            for name, row in surely.sort_values("standard", ascending=False, kind="stable").iterrows()
         ]
         if names:
             said.append(f"over {preset.called} {listed(names)}")

@@ -49,8 +49,9 @@ class ReportInput:
     primitives: PrimitiveResults | None = None
     machine: str = ""
     single: pd.DataFrame = field(default_factory=lambda: handshake_table.frame([]))
-    #: Campaigns of some of the suites over other links, kept beside this one.
+    #: Campaigns of some suites over other links, kept beside this one, and more of those, of the suites of today.
     links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
+    more_links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
 
     @cached_property
     def suites(self) -> pd.DataFrame:
@@ -197,18 +198,20 @@ def _commit(manifest: Mapping[str, Any], run_dir: Path) -> str:
     return f"commit not recorded; kept since {kept[:12]}" if kept else "commit not recorded"
 
 
-#: Where 'pqcmav bench links' writes, beside other campaigns.
-LINKS = "campaign-links"
+#: Where 'pqcmav bench links' writes, beside other campaigns; the first is shown first.
+LINKS = ("campaign-links", "campaign-standards")
 
 
-def _links(run_dir: Path) -> tuple[tuple[LinkPreset, ReportInput], ...]:
+def _links(run_dir: Path) -> list[tuple[tuple[LinkPreset, ReportInput], ...]]:
     """The campaigns over named links that are kept beside a campaign, or beside the folder that it is in."""
     parent = run_dir.resolve().parent
-    folder = next((place for place in (parent / LINKS, parent.parent / LINKS) if place.is_dir()), None)
-    if folder is None:
-        return ()
-    found = [(preset, folder / preset.name) for preset in PRESETS.values() if (folder / preset.name).is_dir()]
-    return tuple((preset, load(place, f"{LINKS}/{preset.name}", links=False)) for preset, place in found)
+    found = []
+    for name in LINKS:
+        folder = next((place for place in (parent / name, parent.parent / name) if place.is_dir()), None)
+        if folder is not None:
+            kept = [(preset, folder / preset.name) for preset in PRESETS.values() if (folder / preset.name).is_dir()]
+            found.append(tuple((preset, load(place, f"{name}/{preset.name}", links=False)) for preset, place in kept))
+    return found
 
 
 def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> ReportInput:
@@ -233,5 +236,7 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     about = campaign_line(run_dir, runs)
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes()), about) for path in found]
-    beside = _links(run_dir) if links else ()
-    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, _by_short_code(single, runs), beside)
+    beside = _links(run_dir) if links else []
+    first, more = (*beside, (), ())[:2]
+    single = _by_short_code(single, runs)
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, single, first, more)

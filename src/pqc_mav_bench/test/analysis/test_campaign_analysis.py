@@ -96,6 +96,22 @@ def test_recommendation_prefers_speed_and_refuses_loss():
     assert choices["high assurance"].suite == ""
 
 
+def test_a_standard_comes_first_and_a_shorter_draft_is_named_only_where_it_surely_is():
+    parts = {"kem": "ML-KEM-768", "aead": "AES-256-GCM"}
+    suites = table.complete(
+        pd.DataFrame(
+            [
+                row("standard", 10.0, loss_percent=0.0, sig="ML-DSA-65", **parts),
+                row("draft", 5.0, loss_percent=0.0, sig="SPHINCS+-192s", **parts),
+            ]
+        )
+    )
+    (default,) = [x for x in recommend.recommend(with_ends(suites, [9.0, 4.0], [11.0, 6.0])) if x.use == "default"]
+    assert (default.suite, default.tied, default.quicker) == ("standard", (), "draft")
+    (default,) = [x for x in recommend.recommend(with_ends(suites, [9.0, 4.0], [11.0, 12.0])) if x.use == "default"]
+    assert (default.suite, default.quicker) == ("standard", "")
+
+
 def test_decision_matrix_of_the_2025_campaign():
     suites = table.scenario(pi4_2025(), "baseline")
     matrix = recommend.decision_matrix(suites).set_index("suite")

@@ -24,8 +24,18 @@ def test_each_link_has_a_column_of_medians_with_their_intervals(with_links):
 
 def test_what_is_shortest_over_a_link_names_its_ties(with_links):
     over_lan, over_radio = over_links(with_links).explanation.observations
-    assert "not told apart from it: " in over_lan and over_lan.startswith("Over a LAN, ")
-    assert "is the shortest at 1.00 s" in over_radio
+    assert over_lan.startswith("Over a LAN, ML-768-AG-MD-65 is the shortest of those made of standards at 2.40 ms")
+    assert "is the shortest of those made of standards at 1.00 s" in over_radio
+
+
+def test_more_campaigns_have_a_table_of_their_own_that_says_how_busy_the_machine_was(with_links):
+    both = replace(with_links, more_links=with_links.links)
+    assert [block.key for block in answer(both)][-2:] == ["answer-links", "answer-links-more"]
+    assert over_links(with_links, more=True) is None
+    busy = [
+        (p, replace(one, raw=one.raw.assign(**{"system_drone.foreign_cpu_percent": 80.0}))) for p, one in both.links
+    ]
+    assert "Other work took 80.0 % of the" in over_links(replace(both, links=tuple(busy))).explanation.meaning[1]
 
 
 def over_radio_of(c, **options):
@@ -45,7 +55,7 @@ def test_one_run_of_each_suite_names_none_the_shortest_and_two_do(with_links):
     assert "none is called the shortest: that takes 2 runs" in table.explanation.observations[0]
     assert "30 handshakes of each suite over each link, in one run each." in table.explanation.meaning[0]
     table = over_links(over_radio_of(with_links, repetitions=2))
-    assert "is the shortest at 1.00 s" in table.explanation.observations[0]
+    assert "is the shortest of those made of standards at 1.00 s" in table.explanation.observations[0]
     assert "60 handshakes of each suite over each link, in 2 runs or more each." in table.explanation.meaning[0]
 
 
@@ -74,7 +84,9 @@ def test_a_link_over_which_another_suite_is_shorter_is_named(with_links):
     changed = replace(one, **{name: table.assign(handshake_ms=slower(table)) for name, table in tables.items()})
     html = shortly(replace(with_links, links=((preset, changed),))).html
     assert f"Shorter, by the 95 % intervals: over {preset.called} ML-512-AG-FA-512 (level 1, " in html
-    assert " and MC-8192128-AG-MD-87 (level 5, 302 ms)" in html.partition("Shorter, by")[2].partition(". ")[0]
+    assert (
+        " and MC-8192128-AG-MD-87 (level 5, 302 ms, no standard)" in html.partition("Shorter, by")[2].partition(". ")[0]
+    )
     assert "Shorter, by" not in shortly(with_links).html
 
 

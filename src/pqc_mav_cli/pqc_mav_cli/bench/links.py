@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ def links(
     link: Annotated[
         list[str] | None, typer.Option(help="lan, lte or radio-64k; may be repeated. Default: all.")
     ] = None,
-    suite: Annotated[list[str] | None, typer.Option(help="A suite; may be repeated. Default: six.")] = None,
+    suite: Annotated[list[str] | None, typer.Option(help="A suite; may be repeated. Default: eight.")] = None,
     duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 10.0,
     handshakes: Annotated[int, typer.Option(help="Handshakes in each run.")] = 30,
     repetitions: Annotated[int, typer.Option(help="Runs of each suite; with one alone none is called shortest.")] = 2,
@@ -31,8 +32,8 @@ def links(
 ) -> int:
     """Measure some suites over named links, on this machine: lan, lte, radio-64k.
 
-    The report of a campaign shows them when they are in 'campaign-links' beside it. Asked again after an interruption,
-    it goes on where it was.
+    The report of a campaign shows them when they are in 'campaign-links' or 'campaign-standards' beside it. Asked again
+    after an interruption, it goes on where it was.
     """
     from pqc_mav_bench.link_presets import PRESETS, SUITES
 
@@ -43,7 +44,7 @@ def links(
     for preset in [PRESETS[name] for name in link or PRESETS]:
         given = {
             "name": f"links-{preset.name}",
-            "suites": suite or list(SUITES),
+            "suites": suite or _available(SUITES),
             "link": preset.words,
             "duration_s": duration,
             "handshakes": handshakes,
@@ -54,6 +55,16 @@ def links(
         }
         failed += _one(root, given, output / preset.name)
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _available(names: Sequence[str]) -> list[str]:
+    """Those that this machine has; a note names the others."""
+    import pqc_mav_tunnel
+
+    here = {suite.short_code for suite in pqc_mav_tunnel.suites("all", only_available=True)}
+    if missing := [name for name in names if name not in here]:
+        note(f"left out: {', '.join(missing)}; 'pqcmav suites' says why")
+    return [name for name in names if name in here]
 
 
 def _one(root: Path, given: dict[str, Any], output: Path) -> int:
