@@ -188,6 +188,31 @@ def render_aead(rows: dict[str, Any]) -> str:
     return text + "Ascon-128a has nothing to be compared with here.\n"
 
 
+def render_providers(rows: list[dict[str, Any]]) -> str:
+    """The section on the libraries side by side."""
+    variants = list(dict.fromkeys(name for row in rows for name in row["us"]))
+    lines = [
+        (row["algorithm"], *(_provider(row, name) if name in row["us"] else "-" for name in variants)) for row in rows
+    ]
+    turns = sorted({row["turns"] for row in rows})
+    return (
+        "us of processor time for key generation / encapsulation / decapsulation, or key generation / signing / "
+        f"verifying, through the engine; medians of {' or '.join(map(str, turns))} turns. In brackets all three over "
+        "the first library that has the algorithm: median of the ratio within a turn and its 95 % interval. In a turn "
+        "each library computes each operation, in a changing order. `AVX2` is what a library chooses on this processor "
+        "(OpenSSL has ML-KEM and ML-DSA in C), `C` is liboqs for a generic one.\n\n"
+    ) + table(("algorithm", *variants), lines)
+
+
+def _provider(row: dict[str, Any], name: str) -> str:
+    medians = [each["median"] for each in row["us"][name].values()]
+    times = " / ".join(f"{us:,.0f}" if us >= 100 else f"{us:.3g}" for us in medians)
+    over = row["over_first"][name]
+    if over["low"] == over["high"] == 1:
+        return times
+    return f"{times} ({over['median']:.2f}; {over['low']:.2f} to {over['high']:.2f})"
+
+
 def render_footprint(rows: list[dict[str, Any]]) -> str:
     """The section on footprint."""
     text = (
@@ -220,6 +245,7 @@ SECTIONS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("ciphers", "Lossless packets per second: what encryption costs", render_ciphers),
     ("latency", "One-way latency, 256 bytes", render_latency),
     ("aead", "AEAD per packet over the bare OpenSSL call", render_aead),
+    ("providers", "The libraries side by side", render_providers),
     ("footprint", "CPU and memory", render_footprint),
     ("endurance", "Memory over many packets", render_endurance),
 ]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations that are timed: KEM, SIG and AEAD of the engine, each as a loop of a given length.
 
-KEM and signatures call liboqs through the engine's bindings; their cost is far above that of a call from Python. AEAD
-seals and opens whole packets as the data plane does (header, nonce, cipher with a context that is keyed once, tag, and
-on opening the replay window), so the figure is what a packet costs, plus one call from Python, which is reported too.
+KEM and signatures call a library through the engine's bindings; their cost is far above that of a call from Python.
+AEAD seals and opens whole packets as the data plane does (header, nonce, cipher with a context that is keyed once,
+tag, and on opening the replay window), so the figure is what a packet costs, plus one call from Python, which is
+reported too.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,27 +46,27 @@ def _repeat(call: Callable[[], object]) -> Callable[[int], Callable[[], None]]:
     return prepare
 
 
-def kem_operations(token: str, algorithm: str) -> list[Operation]:
-    """keygen, encaps, decaps."""
-    public, secret = pqc_mav_tunnel.kem_keypair(token)
-    ciphertext, _ = pqc_mav_tunnel.kem_encapsulate(token, public)
+def kem_operations(token: str, algorithm: str, provider: str = "") -> list[Operation]:
+    """keygen, encaps, decaps; by the library that the engine prefers, or by the one named."""
+    public, secret = pqc_mav_tunnel.kem_keypair(token, provider)
+    ciphertext, _ = pqc_mav_tunnel.kem_encapsulate(token, public, provider)
     calls: dict[str, Callable[[], object]] = {
-        "keygen": lambda: pqc_mav_tunnel.kem_keypair(token),
-        "encaps": lambda: pqc_mav_tunnel.kem_encapsulate(token, public),
-        "decaps": lambda: pqc_mav_tunnel.kem_decapsulate(token, secret, ciphertext),
+        "keygen": lambda: pqc_mav_tunnel.kem_keypair(token, provider),
+        "encaps": lambda: pqc_mav_tunnel.kem_encapsulate(token, public, provider),
+        "decaps": lambda: pqc_mav_tunnel.kem_decapsulate(token, secret, ciphertext, provider),
     }
     return [Operation("KEM", algorithm, token, name, None, _repeat(call)) for name, call in calls.items()]
 
 
-def sig_operations(token: str, algorithm: str) -> list[Operation]:
-    """keygen, sign, verify, of a message of MESSAGE_BYTES."""
-    public, secret = pqc_mav_tunnel.sig_keypair(token)
+def sig_operations(token: str, algorithm: str, provider: str = "") -> list[Operation]:
+    """keygen, sign, verify, of a message of MESSAGE_BYTES; `provider` as above."""
+    public, secret = pqc_mav_tunnel.sig_keypair(token, provider)
     message = bytes(range(MESSAGE_BYTES))
-    signature = pqc_mav_tunnel.sig_sign(token, secret, message)
+    signature = pqc_mav_tunnel.sig_sign(token, secret, message, provider)
     calls: dict[str, Callable[[], object]] = {
-        "keygen": lambda: pqc_mav_tunnel.sig_keypair(token),
-        "sign": lambda: pqc_mav_tunnel.sig_sign(token, secret, message),
-        "verify": lambda: pqc_mav_tunnel.sig_verify(token, public, message, signature),
+        "keygen": lambda: pqc_mav_tunnel.sig_keypair(token, provider),
+        "sign": lambda: pqc_mav_tunnel.sig_sign(token, secret, message, provider),
+        "verify": lambda: pqc_mav_tunnel.sig_verify(token, public, message, signature, provider),
     }
     return [Operation("SIG", algorithm, token, name, None, _repeat(call)) for name, call in calls.items()]
 
