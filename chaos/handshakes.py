@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`chaos/run handshakes`: how fast a drone connects, and rekeys, over links that lose packets (needs root)."""
+"""`chaos/run handshakes`: how fast a drone connects, and rekeys, over links that lose packets (needs root).
+
+With `--suites`: how fast it connects with the suites of today, the default among them, over the links that
+`pqcmav bench links` has.
+"""
 
 import argparse
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from statistics import median
 
 import air
 import pqc_mav_tunnel
 import tables
 from children import ChildError
 from ends import DEFAULT_SUITE, End, Starter, drone_config, gcs_config
-from links import Link
+from links import Link, NamedLink
 from pair import in_processes, in_the_air, temporary_keys
 from tally import percentile
+
+from pqc_mav_bench.analysis.intervals import clustered_interval
+from pqc_mav_bench.link_presets import PRESETS, SUITES
 
 _LIMIT_S = 120.0
 # a gcs builds five answers a second for one drone, however often the drone asks: the laboratory stays below
@@ -34,7 +42,7 @@ class Row:
 
     what: str
     suite: str
-    link: Link
+    link: Link | NamedLink
     goal_s: float | None = None
     rate: float = 0.0
     share: float = 1.0
@@ -82,6 +90,7 @@ class Timed:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--runs", type=int, default=200, help="of each row, a fifth where one takes ten seconds")
+    parser.add_argument("--suites", action="store_true", help="the suites of today, twice over each of three links")
     parser.add_argument("--rows", nargs="+", type=int, help="numbers of rows, from 1 (default: all)")
     parser.add_argument("--jobs", type=int, default=1, help="rows at a time, each with a network of its own")
     parser.add_argument("--seed", type=int, default=1)
@@ -91,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when every run ended well, 3 when this machine cannot."""
     if air.refused("handshakes"):
         return 3
+    if options.suites:
+        return run_suites(options)
     numbers = options.rows or range(1, len(ROWS) + 1)
     if not all(1 <= number <= len(ROWS) for number in numbers):
         print(f"handshakes: there are rows 1 to {len(ROWS)}.")
@@ -104,6 +115,53 @@ def run(options: argparse.Namespace) -> int:
     whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
     tables.publish(options.output, "handshakes_lossy", page(results, machine, options.jobs), whole)
     return 0 if all(each.verdict != "FAILED" for each in results) else 1
+
+
+def run_suites(options: argparse.Namespace) -> int:
+    """Measure `--suites`; 0 when every run ended well."""
+    machine = tables.machine()
+    here = {suite.short_code: suite.id for suite in pqc_mav_tunnel.suites("all", only_available=True)}
+    if missing := [name for name in SUITES if name not in here]:
+        print(f"handshakes: left out, as this machine lacks them: {', '.join(missing)}")
+    rows = [Row("connect", here[name], NamedLink(link)) for name in SUITES if name in here for link in PRESETS]
+    tasks = [(row, options.runs, options.seed + again) for again in range(2) for row in rows]
+    results = []
+    for each in in_processes(measure, tasks, options.jobs):
+        results.append(each)
+        print("  ".join(str(cell) for cell in cells(each)), flush=True)
+    whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
+    tables.publish(options.output, "handshakes_suites", suites_page(results, machine, options), whole)
+    return 0 if all(each.verdict != "FAILED" for each in results) else 1
+
+
+def suites_page(results: Sequence[Timed], machine: str, options: argparse.Namespace) -> str:
+    """The page of `--suites`: a row for each suite, with the median of its runs and its interval over each link."""
+    known = {suite.id: suite for suite in pqc_mav_tunnel.suites("all")}
+    lines = []
+    for suite in dict.fromkeys(each.row.suite for each in results):
+        found = known[suite]
+        own = [each for each in results if each.row.suite == suite]
+        over = [[each.completed for each in own if each.row.link == NamedLink(name)] for name in PRESETS]
+        lines.append((found.short_code, "yes" if found.standard else "no", *map(_connects, over)))
+    head = ("suite", "standard", *(each.title for each in PRESETS.values()))
+    failed = sum(len(each.failures) for each in results)
+    return (
+        f"# Connecting with the suites of today\n\nWritten by `tools/run chaos/run handshakes --suites --runs "
+        f"{options.runs} --jobs {options.jobs}`, with {pqc_mav_tunnel.providers()}. Seconds until a drone's engine, "
+        f"started anew, has its session: median of {2 * options.runs} connects in two runs, and its 95 % interval "
+        f"over the runs. Failed attempts: {failed}. Other load makes all times longer: "
+        f"compare the rows with each other.\n\n*{machine}*\n\n"
+        f"{tables.markdown(head, lines)}"
+    )
+
+
+def _connects(runs: Sequence[Sequence[float]]) -> str:
+    """Median and interval of runs in words; how many did not end is in the raw values."""
+    if not any(runs):
+        return "-"
+    low, high = clustered_interval(runs)
+    middle = median([each for times in runs for each in times])
+    return f"{middle:.3g} ({low:.3g} to {high:.3g})"
 
 
 def measure(task: tuple[Row, int, int]) -> Timed:

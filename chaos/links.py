@@ -4,6 +4,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pqc_mav_bench.link_presets import PRESETS
+from pqc_mav_sim.impairment.described import described
+
 
 @dataclass(frozen=True)
 class Link:
@@ -34,3 +37,17 @@ class Link:
         rate = f"{self.rate_kbit_s // 1000} Mbit/s" if self.rate_kbit_s >= 1000 else f"{self.rate_kbit_s} kbit/s"
         loss = f"{self.loss:.0%} loss" + (f" in dead times of {self.dead_ms} ms" if self.dead_ms else "")
         return f"{loss}, RTT {self.rtt_ms} ms, {rate}, queue {self.queue_bytes / 1000:g} kB"
+
+
+@dataclass(frozen=True)
+class NamedLink:
+    """A link that campaigns know by its name."""
+
+    name: str
+
+    def impairment(self) -> dict[str, Any]:
+        """The settings of `pqc_mav_sim.impairment`."""
+        return described(PRESETS[self.name].words)
+
+    def __str__(self) -> str:
+        return PRESETS[self.name].described

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from handshakes import ROWS, Row, Timed, cells
-from links import Link
+from argparse import Namespace
 
+from handshakes import ROWS, Row, Timed, cells, suites_page
+from links import Link, NamedLink
+
+from pqc_mav_bench.link_presets import PRESETS
 from pqc_mav_sim.impairment.settings import Impairment
 
 
@@ -31,3 +34,17 @@ def test_a_row_says_how_many_ended_and_how_fast() -> None:
     line = [str(cell) for cell in cells(timed(0.5, 0.7, None))]
     assert line[3:7] == ["2/3", "0.50", "0.70", "0.70"]
     assert line[8] == "FAILED"
+
+
+def test_the_page_of_suites_has_the_median_of_both_runs_and_its_interval() -> None:
+    suites = ("cs-mlkem768-aesgcm-mldsa65", "cs-hqc3-aesgcm-mldsa65")
+    runs = [
+        Timed(Row("connect", suite, link), tuple(0.1 * run + 0.01 * each for each in range(30)), ())
+        for run in (1, 2)
+        for suite in suites
+        for link in map(NamedLink, PRESETS)
+    ]
+    text = suites_page(runs, "a machine", Namespace(runs=30, jobs=1))
+    assert "median of 60 connects in two runs" in text
+    assert text.count("| ML-768-AG-MD-65 | yes | 0.295 (0.2") == 1
+    assert text.count("| HQC-3-AG-MD-65 | no | 0.295 (0.2") == 1
