@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "handshake/handshake_messages.hpp"
+#include "handshake/lack.hpp"
 #include "handshake_fixture.hpp"
 #include "keys/gcs_psk.hpp"
 
@@ -12,14 +13,14 @@ namespace {
 
 /// Runs, and expects the gcs to answer `code` and both ends to know it.
 void expect_reject(InitiatorParams params, std::shared_ptr<const ResponderEnv> env, Reject code,
-                   std::optional<RunningSession> session = std::nullopt) {
+                   std::optional<RunningSession> session = std::nullopt, std::uint16_t lack = 0) {
   const auto out = run(std::move(params), std::move(env), {}, 0, std::move(session));
   EXPECT_EQ(out.drone_error, HandshakeError::rejected);
   EXPECT_EQ(out.drone_code, static_cast<std::uint8_t>(code));
   EXPECT_EQ(out.gcs_error, HandshakeError::refused_locally);
   EXPECT_EQ(out.gcs_code, static_cast<std::uint8_t>(code));
   ASSERT_EQ(out.messages.size(), 3u);
-  EXPECT_EQ(out.messages[2], refusal_of(out.messages[1], code));
+  EXPECT_EQ(out.messages[2], refusal_of(out.messages[1], code, lack));
 }
 
 TEST(Refusals, AWrongPskIsMetWithSilence) {
@@ -203,7 +204,11 @@ TEST(Refusals, AlgorithmNamesThatDiffer) {
     if (which == 2) {
       EXPECT_EQ(answer[4], 2) << "the same names: M2";
     } else {
-      EXPECT_EQ(answer, refusal_of(m1, Reject::algorithm_unavailable));
+      const auto lack = which == 0 ? lacks::kKem : lacks::kSignature;
+      EXPECT_EQ(answer, refusal_of(m1, Reject::algorithm_unavailable, lack));
+      EXPECT_NE(gcs.reason().find(which == 0 ? "no ML-KEM-512 (here 'ML-KEM-512'" : "no ML-DSA-44 (here 'ML-DSA-44'"),
+                std::string::npos)
+          << gcs.reason();
     }
   }
 }
@@ -213,7 +218,7 @@ TEST(Refusals, AGcsWithoutASigningKeyOfTheAlgorithm) {
   Calls calls;
   auto env = gcs_env(scene, &calls);
   env->gcs_secret = [](const SigInfo&) -> SecretBytes { throw TunnelError(Errc::key_missing, "no such file"); };
-  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable);
+  expect_reject(drone_params(scene), env, Reject::algorithm_unavailable, std::nullopt, lacks::kSigningKey);
   EXPECT_EQ(calls.keygen, 0);
 }
 
@@ -231,15 +236,15 @@ TEST(Refusals, AFirstHandshakeBeginsAtEpochZero) {
 
 TEST(Refusals, WhereSeveralApplyTheFirstOfTheOrderIsSent) {
   const Scene scene{.drone_signs = true, .epoch = 3, .session = 1};
-  const auto expect = [&](std::shared_ptr<ResponderEnv> env, Reject code) {
-    expect_reject(drone_params(scene), std::move(env), code, gcs_session(scene));
+  const auto expect = [&](std::shared_ptr<ResponderEnv> env, Reject code, std::uint16_t lack = 0) {
+    expect_reject(drone_params(scene), std::move(env), code, gcs_session(scene), lack);
   };
   auto env = gcs_env(scene);
   expect(env, Reject::epoch);
   env->gcs_secret = [](const SigInfo&) -> SecretBytes { throw TunnelError(Errc::key_missing, "no such file"); };
-  expect(env, Reject::algorithm_unavailable);
+  expect(env, Reject::algorithm_unavailable, lacks::kSigningKey);
   env->check_suite = [](std::string_view, const Suite&, bool) { return std::optional(Reject::algorithm_unavailable); };
-  expect(env, Reject::algorithm_unavailable);
+  expect(env, Reject::algorithm_unavailable, lacks::kSigningKey);
   env->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
   expect(env, Reject::suite_not_allowed);
 }

@@ -17,13 +17,14 @@ class AuthenticationError(WireError):
 class RejectedError(WireError):
     """A Reject was sent or received.
 
-    `code` is the number on the wire (docs/protocol.md section 4).
+    `code` is the number on the wire (docs/protocol.md section 4), `detail` what stands in its `retry_ms`.
     """
 
-    def __init__(self, code: int, reason: str) -> None:
+    def __init__(self, code: int, reason: str, detail: int = 0) -> None:
         super().__init__(f"handshake rejected with code {code}: {reason}")
         self.code = code
         self.reason = reason
+        self.detail = detail
 
 
 class SuiteError(WireError):

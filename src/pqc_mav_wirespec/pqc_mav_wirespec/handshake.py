@@ -17,8 +17,8 @@ from . import messages as msg
 from . import proofs
 from .encoding import Limits, check_frame, frame_type
 from .errors import AuthenticationError, LibraryError, MalformedError, RejectedError, WireError
-from .messages import MessageType, RejectCode
-from .oqs_library import kem_decapsulate, kem_encapsulate, kem_keypair, offers, sig_sign, sig_verify
+from .messages import Lacks, MessageType, RejectCode
+from .oqs_library import kem_decapsulate, kem_encapsulate, kem_keypair, library_name, offers, sig_sign, sig_verify
 from .primitives import X25519_BYTES, same, x25519_public, x25519_shared
 from .suites import Suite, suite_by_id
 
@@ -172,7 +172,7 @@ class Initiator(Party):
         if reject.code == RejectCode.BUSY:
             self.retry_ms = min(max(reject.retry_ms, 100), 10_000)
             return b""
-        raise RejectedError(reject.code, _reject_reason(reject.code))
+        raise RejectedError(reject.code, _reject_reason(reject.code), reject.retry_ms)
 
     def _on_server_hello(self, m2: bytes) -> bytes:
         if frame_type(m2) == MessageType.REJECT:
@@ -273,10 +273,9 @@ class Responder(Party):
         try:
             suite = self._check_policy(hello)
         except RejectedError as error:
-            retry_ms = (self._policy.busy or 0) if error.code == RejectCode.BUSY else 0
             self._end(error)
-            mac = ks.reject_mac(self._psk, t.m0, m1, error.code, retry_ms)
-            return msg.Reject(error.code, retry_ms, mac).frame()
+            mac = ks.reject_mac(self._psk, t.m0, m1, error.code, error.detail)
+            return msg.Reject(error.code, error.detail, mac).frame()
         session_id = self._random(msg.SESSION_ID_BYTES)
         while session_id == msg.NO_SESSION or any(session_id == s.session_id for s in self._policy.sessions.values()):
             session_id = self._random(msg.SESSION_ID_BYTES)
@@ -334,10 +333,12 @@ class Responder(Party):
         unverifiable = hello.drone_signs and (self.drone_id, suite.sig.token) not in policy.drone_publics
         if disallowed or unsigned or unverifiable or (not hello.hybrid and not policy.allow_pure):
             raise _rejection(RejectCode.SUITE_NOT_ALLOWED)
-        names = (suite.kem.name, suite.sig.name)
-        offered = (hello.kem_name.decode("latin-1"), hello.sig_name.decode("latin-1"))
-        if not offers(suite) or names != offered or suite.sig.token not in policy.sign_secrets:
-            raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE)
+        pairs = ((suite.kem, hello.kem_name), (suite.sig, hello.sig_name))
+        lacks = [library_name(own) is None or own.name != name.decode("latin-1") for own, name in pairs]
+        if any(lacks):
+            raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE, Lacks.KEM * lacks[0] + Lacks.SIGNATURE * lacks[1])
+        if suite.sig.token not in policy.sign_secrets:
+            raise _rejection(RejectCode.ALGORITHM_UNAVAILABLE, Lacks.SIGNING_KEY)
         expected_epoch = 0
         if self._inside is not None:
             running = policy.sessions.get(self.drone_id)
@@ -348,7 +349,7 @@ class Responder(Party):
         if hello.epoch != expected_epoch:
             raise _rejection(RejectCode.EPOCH)
         if policy.busy is not None:
-            raise _rejection(RejectCode.BUSY)
+            raise _rejection(RejectCode.BUSY, policy.busy)
         return suite
 
     def _on_client_finish(self, m3: bytes) -> bytes:
@@ -378,5 +379,5 @@ def _reject_reason(code: int) -> str:
         return "a code this version does not know"
 
 
-def _rejection(code: RejectCode) -> RejectedError:
-    return RejectedError(code, _reject_reason(code))
+def _rejection(code: RejectCode, detail: int = 0) -> RejectedError:
+    return RejectedError(code, _reject_reason(code), detail)

@@ -51,6 +51,14 @@ class RejectCode(enum.IntEnum):
     BUSY = 5
 
 
+class Lacks(enum.IntFlag):
+    """What of a suite a gcs has not: in the `retry_ms` of Reject 3."""
+
+    KEM = 1
+    SIGNATURE = 2
+    SIGNING_KEY = 4
+
+
 _HELLO_FIXED = 6 * 4 + NONCE_BYTES + 1 + SESSION_ID_BYTES + 1 + 2 + 1 + 2 + 4 + MAC_BYTES
 CLIENT_HELLO_LIMITS: Limits = (
     _HELLO_FIXED + 2,

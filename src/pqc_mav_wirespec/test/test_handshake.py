@@ -72,36 +72,36 @@ def _hello(psk: bytes = PSK, **changes: object) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("changes", "policy", "code"),
+    ("changes", "policy", "code", "detail"),
     [
-        ({"suite_id": b"cs-nothing"}, {}, RejectCode.SUITE_UNKNOWN),
-        ({"suite_id": b""}, {}, RejectCode.SUITE_UNKNOWN),
-        ({"suite_id": b"\xff" * 64}, {}, RejectCode.SUITE_UNKNOWN),
-        ({"suite_id": b"ML-512-AG-MD-44"}, {}, RejectCode.SUITE_UNKNOWN),
-        ({}, {"allowed_suites": frozenset()}, RejectCode.SUITE_NOT_ALLOWED),
-        ({}, {"require_signature": frozenset([DRONE_ID])}, RejectCode.SUITE_NOT_ALLOWED),
-        ({"flags": 3}, {"drone_publics": {}}, RejectCode.SUITE_NOT_ALLOWED),
-        ({"flags": 0}, {"allow_pure": False}, RejectCode.SUITE_NOT_ALLOWED),
-        ({"kem_name": b"Kyber512"}, {}, RejectCode.ALGORITHM_UNAVAILABLE),
-        ({"sig_name": b"ML-DSA-65"}, {}, RejectCode.ALGORITHM_UNAVAILABLE),
-        ({}, {"sign_secrets": {}}, RejectCode.ALGORITHM_UNAVAILABLE),
+        ({"suite_id": b"cs-nothing"}, {}, RejectCode.SUITE_UNKNOWN, 0),
+        ({"suite_id": b""}, {}, RejectCode.SUITE_UNKNOWN, 0),
+        ({"suite_id": b"\xff" * 64}, {}, RejectCode.SUITE_UNKNOWN, 0),
+        ({"suite_id": b"ML-512-AG-MD-44"}, {}, RejectCode.SUITE_UNKNOWN, 0),
+        ({}, {"allowed_suites": frozenset()}, RejectCode.SUITE_NOT_ALLOWED, 0),
+        ({}, {"require_signature": frozenset([DRONE_ID])}, RejectCode.SUITE_NOT_ALLOWED, 0),
+        ({"flags": 3}, {"drone_publics": {}}, RejectCode.SUITE_NOT_ALLOWED, 0),
+        ({"flags": 0}, {"allow_pure": False}, RejectCode.SUITE_NOT_ALLOWED, 0),
+        ({"kem_name": b"Kyber512"}, {}, RejectCode.ALGORITHM_UNAVAILABLE, 1),
+        ({"sig_name": b"ML-DSA-65"}, {}, RejectCode.ALGORITHM_UNAVAILABLE, 2),
+        ({}, {"sign_secrets": {}}, RejectCode.ALGORITHM_UNAVAILABLE, 4),
         (
             {"prev_session": b"session1", "epoch": 2},
             {"sessions": {DRONE_ID: Previous(b"session1", 2, bytes(32))}},
             RejectCode.EPOCH,
+            0,
         ),
-        ({"epoch": 1}, {}, RejectCode.EPOCH),
-        ({}, {"busy": 700}, RejectCode.BUSY),
+        ({"epoch": 1}, {}, RejectCode.EPOCH, 0),
+        ({}, {"busy": 700}, RejectCode.BUSY, 700),
     ],
 )
-def test_reject_codes_come_behind_the_gate(changes, policy, code):
+def test_reject_codes_come_behind_the_gate(changes, policy, code, detail):
     inside = (DRONE_ID, b"session1") if "prev_session" in changes else None
     responder = Responder(policy_for(LIGHT, **policy), inside=inside)
     hello = _hello(**changes)
     reject = msg.Reject.parse(responder.feed(hello))
-    retry_ms = 700 if code is RejectCode.BUSY else 0
-    assert (reject.code, reject.retry_ms) == (code, retry_ms)
-    assert reject.mac == reject_mac(PSK, msg.M0, hello, code, retry_ms)
+    assert (reject.code, reject.retry_ms) == (code, detail)
+    assert reject.mac == reject_mac(PSK, msg.M0, hello, code, detail)
     assert responder.gated
     assert isinstance(responder.error, RejectedError)
     silent = Responder(policy_for(LIGHT, **policy), inside=inside)

@@ -210,6 +210,6 @@ def test_a_reject_reaches_the_drone(role):
     else:
         initiator, responder = initiator_for(LIGHT), engine_responder(LIGHT, gcs_secrets={})
     m1, reject = run(initiator, responder)
-    assert reject == Reject(3, 0, reject_mac(PSK, M0, m1, 3, 0)).frame()
+    assert reject == Reject(3, 4, reject_mac(PSK, M0, m1, 3, 4)).frame()
     code = initiator.reject_code if role == "drone" else initiator.error.code
     assert (code, initiator.keys) == (3, None)

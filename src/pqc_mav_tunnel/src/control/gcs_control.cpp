@@ -128,6 +128,7 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), &suite) == allowed.end())
     return Reject::suite_not_allowed;
   if (!hybrid && !config_.allow_pure) return Reject::suite_not_allowed;
+  if (!availability(suite).available) return Reject::algorithm_unavailable;  // there is no key to look for
   try {
     (void)signing_key(*suite.sig);
   } catch (const TunnelError& error) {

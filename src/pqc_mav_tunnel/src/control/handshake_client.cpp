@@ -114,7 +114,7 @@ void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> at
       }
       if (step.status == HandshakeStatus::failed) {
         out.reject_code = initiator.reject_code();
-        fail(initiator.error(), sentence(initiator.error(), out.reject_code));
+        fail(initiator.error(), initiator.reason());
         break;
       }
       if (step.busy_ms)

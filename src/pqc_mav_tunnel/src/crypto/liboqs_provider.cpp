@@ -26,6 +26,10 @@ class LiboqsKem final : public KemOps {
   bool keypair(MutableBytes public_key, MutableBytes secret_key) const override {
     return OQS_KEM_keypair(kem_.get(), public_key.data(), secret_key.data()) == OQS_SUCCESS;
   }
+  std::optional<bool> keypair_of(ByteView seed, MutableBytes public_key, MutableBytes secret_key) const override {
+    if (seed.size() != kem_->length_keypair_seed) return std::nullopt;
+    return OQS_KEM_keypair_derand(kem_.get(), public_key.data(), secret_key.data(), seed.data()) == OQS_SUCCESS;
+  }
   bool encapsulate(ByteView public_key, MutableBytes ciphertext, MutableBytes shared) const override {
     return OQS_KEM_encaps(kem_.get(), ciphertext.data(), shared.data(), public_key.data()) == OQS_SUCCESS;
   }

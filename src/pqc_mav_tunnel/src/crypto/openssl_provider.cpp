@@ -2,6 +2,7 @@
 // OpenSSL's ML-KEM, ML-DSA and SLH-DSA, if the libcrypto of this process has them: 3.5 and newer do. What it is compiled
 // with does not matter. Keys cross as FIPS 203 to 205 write them; messages are signed as they are, with an empty context.
 #include <openssl/crypto.h>
+#include <openssl/params.h>
 
 #include "crypto/openssl_handles.hpp"
 #include "crypto/provider.hpp"
@@ -30,8 +31,20 @@ EvpPkeyCtxHandle context_of(const EvpPkeyHandle& key) {
   return EvpPkeyCtxHandle(key ? EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr) : nullptr);
 }
 
-bool make_pair(const std::string& name, MutableBytes public_key, MutableBytes secret_key) {
-  const EvpPkeyHandle key(EVP_PKEY_Q_keygen(nullptr, nullptr, name.c_str()));
+/// Of what is drawn at random, or of a seed.
+EvpPkeyHandle make_key(const std::string& name, Bytes seed) {
+  const EvpPkeyCtxHandle ctx(EVP_PKEY_CTX_new_from_name(nullptr, name.c_str(), nullptr));
+  const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string("seed", seed.data(), seed.size()),
+                                   OSSL_PARAM_construct_end()};
+  EVP_PKEY* made = nullptr;
+  if (ctx && EVP_PKEY_keygen_init(ctx.get()) == 1 &&
+      (seed.empty() || EVP_PKEY_CTX_set_params(ctx.get(), parameters) == 1))
+    (void)EVP_PKEY_generate(ctx.get(), &made);
+  return EvpPkeyHandle(made);
+}
+
+bool make_pair(const std::string& name, MutableBytes public_key, MutableBytes secret_key, ByteView seed = {}) {
+  const auto key = make_key(name, Bytes(seed.begin(), seed.end()));
   auto public_size = public_key.size(), secret_size = secret_key.size();
   return cleared(key && EVP_PKEY_get_raw_public_key(key.get(), public_key.data(), &public_size) == 1 &&
                  EVP_PKEY_get_raw_private_key(key.get(), secret_key.data(), &secret_size) == 1 &&
@@ -43,6 +56,9 @@ class OpensslKem final : public KemOps {
   explicit OpensslKem(std::string name) : name_(std::move(name)) {}
   bool keypair(MutableBytes public_key, MutableBytes secret_key) const override {
     return make_pair(name_, public_key, secret_key);
+  }
+  std::optional<bool> keypair_of(ByteView seed, MutableBytes public_key, MutableBytes secret_key) const override {
+    return make_pair(name_, public_key, secret_key, seed);
   }
   bool encapsulate(ByteView public_key, MutableBytes ciphertext, MutableBytes shared) const override {
     const auto key = public_from(name_, public_key);

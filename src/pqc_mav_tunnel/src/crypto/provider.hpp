@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ class KemOps {
  public:
   virtual ~KemOps() = default;
   [[nodiscard]] virtual bool keypair(MutableBytes public_key, MutableBytes secret_key) const = 0;
+  /// The key of a seed of the standard's form; nullopt: the library does not offer that.
+  [[nodiscard]] virtual std::optional<bool> keypair_of(ByteView, MutableBytes, MutableBytes) const { return {}; }
   [[nodiscard]] virtual bool encapsulate(ByteView public_key, MutableBytes ciphertext, MutableBytes shared) const = 0;
   [[nodiscard]] virtual bool decapsulate(ByteView secret_key, ByteView ciphertext, MutableBytes shared) const = 0;
 };
@@ -64,6 +67,10 @@ struct Found {
 /// By the first of the providers chosen that has it.
 Found find_provider(const KemInfo& kem, ProviderChoice choice);
 Found find_provider(const SigInfo& sig, ProviderChoice choice);
+
+/// Which libraries have an algorithm of the table, for one who lacks it: "liboqs 0.16 has it".
+std::string who_has(const KemInfo& kem);
+std::string who_has(const SigInfo& sig);
 
 /// The choice of the tunnels that this process has open; automatic without any.
 ProviderChoice provider_choice() noexcept;

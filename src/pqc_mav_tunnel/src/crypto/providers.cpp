@@ -61,6 +61,14 @@ Found find_any(const Info& info, ProviderChoice choice, std::span<const Info> ro
   return found != nullptr ? *found : ask(info, choice);
 }
 
+template <typename Info>
+std::string libraries_with(const Info& info) {
+  const std::string liboqs = info.edition == Edition::superseded ? "liboqs 0.13"
+                             : info.edition == Edition::later    ? "liboqs 0.16"
+                                                                 : "liboqs";
+  return info.standard.empty() ? liboqs + " has it" : "OpenSSL 3.5 and " + liboqs + " have it";
+}
+
 Availability assess(const Suite& suite, ProviderChoice choice) {
   const auto kem = find_provider(*suite.kem, choice);
   const auto sig = find_provider(*suite.sig, choice);
@@ -101,6 +109,9 @@ std::span<const Provider* const> providers() {
 
 Found find_provider(const KemInfo& kem, ProviderChoice choice) { return find_any(kem, choice, kems()); }
 Found find_provider(const SigInfo& sig, ProviderChoice choice) { return find_any(sig, choice, sigs()); }
+
+std::string who_has(const KemInfo& kem) { return libraries_with(kem); }
+std::string who_has(const SigInfo& sig) { return libraries_with(sig); }
 
 std::string_view to_string(ProviderChoice choice) noexcept {
   switch (choice) {

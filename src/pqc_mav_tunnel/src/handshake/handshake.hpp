@@ -77,6 +77,7 @@ class HandshakeInitiator {
   [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
+  [[nodiscard]] std::string reason() const;  // of a failure, as a sentence
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
   [[nodiscard]] SessionKeys take_keys();  // once, after done
 

@@ -8,6 +8,7 @@
 #include "handshake/handshake_clock.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "handshake/lack.hpp"
 #include "handshake/restart_key.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
@@ -169,6 +170,7 @@ struct HandshakeInitiator::Impl {
       return {status, {}, refusal->retry_ms};
     }
     reject_code = code;
+    reason = describe_lack(*params.suite, *refusal);
     return fail(HandshakeError::rejected);
   }
 
@@ -264,6 +266,7 @@ struct HandshakeInitiator::Impl {
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
+  std::string reason;  // of a refusal that says more than its code
   HandshakeTimes times;
   PhaseClock clock;
   Bytes m1;
@@ -313,6 +316,9 @@ void HandshakeInitiator::prepare() noexcept {
 
 HandshakeError HandshakeInitiator::error() const noexcept { return impl_->error; }
 std::uint8_t HandshakeInitiator::reject_code() const noexcept { return impl_->reject_code; }
+std::string HandshakeInitiator::reason() const {
+  return impl_->reason.empty() ? describe(impl_->error, impl_->reject_code, true) : impl_->reason;
+}
 const HandshakeTimes& HandshakeInitiator::times() const noexcept { return impl_->times; }
 
 SessionKeys HandshakeInitiator::take_keys() {

@@ -6,6 +6,7 @@
 #include "handshake/handshake_clock.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
+#include "handshake/lack.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -119,18 +120,20 @@ struct HandshakeResponder::Impl {
       drone_public = env->drone_public(drone_id, *suite->sig);
       if (!drone_public) return Reject::suite_not_allowed;  // a signature that nobody here can verify
     }
-    if (verdict) return verdict;
-    if (!availability(*suite).available || suite->kem->name != hello.kem_name || suite->sig->name != hello.sig_name)
+    missing = lacking(*suite, hello.kem_name, hello.sig_name);
+    if (missing != 0) return Reject::algorithm_unavailable;
+    if (!verdict) signing_key = signing_secret();
+    if (!signing_key) {
+      missing = lacks::kSigningKey;
       return Reject::algorithm_unavailable;
-    signing_key = signing_secret();
-    if (!signing_key) return Reject::algorithm_unavailable;
+    }
     const auto expected = session ? static_cast<std::uint8_t>(session->epoch + 1) : std::uint8_t{0};
     if (hello.epoch != expected) return Reject::epoch;
     return std::nullopt;
   }
 
   HandshakeStep go_on() {
-    if (const auto code = objection()) return reject(*code);
+    if (const auto code = objection()) return reject(*code, missing);
     ServerHello answer_hello;
     answer_hello.session_id = fresh_session_id(env->random, env->takes_id);
     env->random(answer_hello.nonce);
@@ -257,6 +260,7 @@ struct HandshakeResponder::Impl {
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
+  std::uint16_t missing = 0;  // of the suite, with Reject 3
   bool keys_taken = false;
   HandshakeTimes times;
   PhaseClock clock;
@@ -323,7 +327,10 @@ const SessionId& HandshakeResponder::session_id() const noexcept { return impl_-
 HandshakeKind HandshakeResponder::kind() const noexcept {
   return impl_->rekey ? HandshakeKind::rekey : HandshakeKind::first;
 }
-std::string HandshakeResponder::reason() const { return describe(impl_->error, impl_->reject_code, false); }
+std::string HandshakeResponder::reason() const {
+  return impl_->missing != 0 ? describe_own_lack(*impl_->suite, impl_->missing)
+                             : describe(impl_->error, impl_->reject_code, false);
+}
 const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
 
 SessionKeys HandshakeResponder::take_keys() {

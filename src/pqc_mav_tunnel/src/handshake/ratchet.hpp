@@ -44,6 +44,7 @@ class RatchetInitiator {
   [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
+  [[nodiscard]] std::string reason() const;
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
   [[nodiscard]] SessionKeys take_keys();  // once, after done
 

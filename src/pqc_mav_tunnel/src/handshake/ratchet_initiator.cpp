@@ -162,6 +162,7 @@ HandshakeStep RatchetInitiator::on_data(ByteView received, std::uint64_t now_ns)
 const std::vector<FrameLimits>& RatchetInitiator::expecting() const noexcept { return impl_->reader.expecting(); }
 HandshakeError RatchetInitiator::error() const noexcept { return impl_->error; }
 std::uint8_t RatchetInitiator::reject_code() const noexcept { return impl_->reject_code; }
+std::string RatchetInitiator::reason() const { return describe_ratchet(impl_->error, impl_->reject_code, true); }
 const HandshakeTimes& RatchetInitiator::times() const noexcept { return impl_->times; }
 
 SessionKeys RatchetInitiator::take_keys() {
