@@ -439,6 +439,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
   out.stop_on_old_keys = in.get<std::string>("key_limit_action") == "stop";
   out.log_level = in.get<std::string>("log_level");
   out.provider = provider_choice_of(in.get<std::string>("provider")).value();  // one of the schema's choices
+  out.self_test = in.get<bool>("self_test");
   read_control_socket(in, out);
   out.plain_allow_remote = in.get<bool>("plain_allow_remote");
   if (out.role == Role::drone)

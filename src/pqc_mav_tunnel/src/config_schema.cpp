@@ -300,6 +300,10 @@ const std::vector<ConfigKey>& table() {
        true,
        true,
        {"auto", "openssl", "liboqs"}},
+      {"self_test", false, kNone, kNone, "",
+       "Test each algorithm that this end may use (a gcs: 'allowed_suites', or all that it has keys for) before it "
+       "starts: known answers, and key pairs that do what they are for. If one fails it does not start.",
+       true, true},
       {"log_level",
        std::string{"info"},
        kNone,

@@ -2,14 +2,19 @@
 #include "pqc_mav_tunnel/engine.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 
 #include "clock.hpp"
 #include "control/rekey_plan.hpp"
+#include "crypto/self_test.hpp"
 #include "engine_impl.hpp"
+#include "handshake/ratchet.hpp"
+#include "keys/key_folders.hpp"
 #include "peer_list.hpp"
 #include "picture/counters.hpp"
 #include "pqc_mav_tunnel/version.hpp"
+#include "thread.hpp"
 
 namespace pqcmav {
 namespace {
@@ -59,6 +64,36 @@ Engine::Impl::Impl(EngineConfig given, EventQueue* of_host)
     gcs = std::make_unique<GcsControl>(shown, events);
 }
 
+std::string Engine::Impl::self_test() const {
+  SelfTestScope scope;
+  const auto allow = [&](const std::vector<const Suite*>& suites) {
+    for (const auto* suite : suites) scope.add(*suite);
+  };
+  if (config.role == Role::drone) {
+    scope.add(*config.suite);
+    scope.kems.insert(&ratchet_kem(*config.suite));
+  } else if (config.allowed_suites.empty()) {
+    const GcsKeys keys(config.keys);
+    for (const auto& suite : all_suites())
+      if (keys.has_sig_secret(*suite.sig)) scope.add(suite);
+  }
+  allow(config.allowed_suites);
+  for (const auto& entry : shown.drones) allow(entry.allowed_suites);
+  std::string said;
+  std::exception_ptr failed;
+  {
+    const BigThread test([&] {
+      try {
+        said = pqcmav::self_test(scope, config.provider);
+      } catch (...) {
+        failed = std::current_exception();
+      }
+    });
+  }
+  if (failed) std::rethrow_exception(failed);
+  return said;
+}
+
 void Engine::Impl::start(Engine& engine) {
   if (data)
     throw TunnelError(Errc::state,
@@ -79,6 +114,7 @@ void Engine::Impl::start(Engine& engine) {
     hooks.changed = [this](std::size_t link) { gcs->on_changed(link); };
     hooks.set_back = [this] { gcs->on_set_back(); };
   }
+  if (config.self_test) events.log(LogLevel::info, "", self_test());
   auto socket = hosted ? std::nullopt : open_local_socket(config, events);
   data = std::make_unique<DataPlane>(shown, events, std::move(hooks));
   try {

@@ -28,6 +28,7 @@ class Engine::Impl {
   ~Impl() { stop(); }
 
   void start(Engine& engine);
+  [[nodiscard]] std::string self_test() const;  // what it says; throws TunnelError(crypto) if one fails
   void stop();
 
   /// Null once the drone was removed.

@@ -74,6 +74,7 @@ struct EngineConfig {
   ProviderChoice provider = ProviderChoice::automatic;
   const Suite* suite = nullptr;  // drone
   bool hybrid = true, gso = true, allow_pure = true, plain_allow_remote = false, compact = false, ratchet = true;
+  bool self_test = false;
   bool plain_tap_requests = false;  // drone
   bool pace_autopilot = false;      // drone
   std::optional<bool> sign;         // drone; not said: where it has a key pair
