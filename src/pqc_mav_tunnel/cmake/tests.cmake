@@ -54,7 +54,7 @@ set(pqcmav_of_the_daemon cold_code health_file service_manager)
 file(GLOB pqcmav_tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/test" "test/test_*.cpp")
 list(FILTER pqcmav_tests EXCLUDE REGEX "^test_(core_suites|vectors.*)\\.cpp$")
 if(NOT PQCMAV_LIBOQS)
-  list(FILTER pqcmav_tests EXCLUDE REGEX "^test_liboqs_provider\\.cpp$")
+  list(FILTER pqcmav_tests EXCLUDE REGEX "^test_(liboqs_provider|nist_answers_liboqs)\\.cpp$")
 endif()
 foreach(file ${pqcmav_tests})
   string(REGEX REPLACE "^test_(.*)\\.cpp$" "\\1" name ${file})
@@ -75,8 +75,13 @@ foreach(file ${pqcmav_tests})
   pqcmav_test(${name} ${options})
 endforeach()
 
-target_compile_definitions(test_known_answers PRIVATE
-  PQCMAV_KNOWN_ANSWERS="${CMAKE_CURRENT_SOURCE_DIR}/test/known_answers")
+foreach(name known_answers nist_answers nist_answers_liboqs)
+  if(NOT TARGET test_${name})
+    continue()
+  endif()
+  target_compile_definitions(test_${name} PRIVATE
+    PQCMAV_KNOWN_ANSWERS="${CMAKE_CURRENT_SOURCE_DIR}/test/known_answers")
+endforeach()
 
 if(CMAKE_CROSSCOMPILING)
   pqcmav_test(core_suites TIMEOUT 300)  # elsewhere test_handshake does more

@@ -31,6 +31,8 @@ using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 
 inline constexpr const char* kLight = "cs-mlkem512-aesgcm-mldsa44";
+/// Does a library of this machine have it?
+inline bool has_suite(std::string_view suite) { return availability(*find_suite(suite)).available; }
 
 /// As long as a loaded machine under a sanitizer may need; an emulated one takes PQCMAV_PATIENCE times as long.
 inline milliseconds patience() {

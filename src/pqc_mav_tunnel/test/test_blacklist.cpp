@@ -7,7 +7,7 @@ namespace pqcmav {
 namespace {
 
 const Suite& usual() { return require_suite(kDefaultSuite); }
-const Suite& other() { return require_suite("cs-hqc128-aesgcm-falcon512"); }
+const Suite& other() { return require_suite("cs-mlkem512-aesgcm-mldsa44"); }
 
 TEST(Blacklist, ListsUntilTheTimeIsUp) {
   Blacklist list(usual(), 100);

@@ -246,7 +246,7 @@ TEST(Config, SettingsOfEachDrone) {
       with(kGcs, {{"drone.uav2.plain_peer", "127.0.0.1:14560"},
                   {"drone.uav2.plain_bind", "127.0.0.1:14561"},
                   {"drone.uav2.require_signature", true},
-                  {"drone.uav2.allowed_suites", Names{"ML-512-AG-MD-44", "cs-hqc256-ascon128a-falcon1024"}}}));
+                  {"drone.uav2.allowed_suites", Names{"ML-512-AG-MD-44", "cs-mlkem1024-ascon128a-mldsa87"}}}));
   EXPECT_EQ(config.drones[0].plain_peer, "127.0.0.1:14550");
   EXPECT_FALSE(config.drones[0].require_signature);
   EXPECT_EQ(config.drones[1].plain_peer, "127.0.0.1:14560");

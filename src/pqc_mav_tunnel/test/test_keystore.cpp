@@ -90,10 +90,10 @@ TEST(Keystore, InitTwiceChangesNothingAndAddsWhatIsMissing) {
   const auto first = snapshot(root.path());
   init_keys(root.path(), {"alpha"}, {"mldsa44"});
   EXPECT_EQ(snapshot(root.path()), first);
-  init_keys(root.path(), {"alpha", "bravo"}, {"mldsa44", "falcon512"});
+  init_keys(root.path(), {"alpha", "bravo"}, {"mldsa44", "mldsa65"});
   const auto second = snapshot(root.path());
-  EXPECT_EQ(second.size(),
-            first.size() + 2 /* gcs falcon */ + 1 /* alpha's copy */ + 4 /* bravo: two PSK files, two gcs keys */);
+  EXPECT_EQ(second.size(), first.size() + 2 /* another of the gcs */ + 1 /* alpha's copy */ +
+                               4 /* bravo: two PSK files, two gcs keys */);
   for (const auto& [name, content] : first) EXPECT_EQ(second.at(name), content) << name;
 }
 
@@ -216,7 +216,7 @@ TEST(Keystore, AFileInThePlaceOfAFolder) {
 
 TEST(Keystore, ExportGivesADroneAllItNeeds) {
   const TempFolder root;
-  init_keys(root / "keys", {"alpha", "bravo"}, {"mldsa44", "falcon512"}, true);
+  init_keys(root / "keys", {"alpha", "bravo"}, {"mldsa44", "mldsa65"}, true);
   export_drone(root / "keys", "alpha", (root / "stick/").string());
   EXPECT_EQ(snapshot(root / "stick"), snapshot(root / "keys/drones/alpha"));
   EXPECT_EQ(mode_of(root / "stick"), 0700u);

@@ -13,7 +13,8 @@ TEST(Ratchet, BothEndsGetTheSameKeysThatFollowTheSession) {
                          "cs-classicmceliece348864-ascon128a-falcon512", "cs-hqc256-aesgcm-mldsa87"})
     for (const bool hybrid : {true, false})
       for (const bool fresh : {true, false}) {
-        const RatchetScene scene{.suite = &suite(id), .hybrid = hybrid, .fresh = fresh, .epoch = 255, .ratchets = 6};
+        const RatchetScene scene{
+            .suite = find_suite(id), .hybrid = hybrid, .fresh = fresh, .epoch = 255, .ratchets = 6};
         RatchetRun run(scene);
         ASSERT_EQ(run.gcs_status, HandshakeStatus::done) << id;
         ASSERT_EQ(run.finish(), HandshakeStatus::done) << to_string(run.drone.error());

@@ -181,8 +181,8 @@ TEST_F(ShortlyAvoidedSuites, AreForgottenAfterTheirTime) {
 
 /// However many suites fail, the configured one remains.
 TEST_F(AvoidedSuites, CannotBeAllOfThem) {
-  for (const auto* suite :
-       {"cs-mlkem512-chacha20poly1305-mldsa44", "cs-mlkem512-ascon128a-mldsa44", kOther, "cs-hqc128-aesgcm-mldsa44"})
+  for (const auto* suite : {"cs-mlkem512-chacha20poly1305-mldsa44", "cs-mlkem512-ascon128a-mldsa44", kOther,
+                            "cs-mlkem512-asconaead128-mldsa44"})
     EXPECT_FALSE(tunnel.drone->request_rekey("uav1", suite, "", 20s).ok);
   EXPECT_EQ(tunnel.drone->blacklist().size(), 4u);
   // The gcs comes back and forbids even that.
