@@ -17,7 +17,7 @@ from pqc_mav_cli.ending import INTERRUPTED
 
 NAME = "radio"
 FLIGHT_S = 40.0
-RATE_HZ = 226.0  # what a copter sends unasked (docs/autopilots.md); the radio carries less than half
+RATE_HZ = 226.0  # what a copter sends unasked (bench/results/autopilots.md); the radio carries less than half
 
 
 def fly_radio(rate_hz: float | None, plot: str, as_json: bool) -> int:
