@@ -40,10 +40,10 @@ def test_suites_that_differ_in_the_cipher_alone_are_a_tie(campaign):
     assert "a tie" in texts(section)
 
 
-def test_a_recommendation_names_what_ties_with_it(campaign):
+def test_a_recommendation_is_a_standard_and_ties_with_standards_alone(campaign):
     rows = table(flight_budget(campaign), "recommendation").frame.set_index("Use")
-    assert "ML-768-" in rows.loc["default", "Suite"]
-    assert "ML-768-" in rows.loc["default", "Tied with it"]
+    assert "ML-768-AG-MD-65" in rows.loc["default", "Suite"]
+    assert rows.loc["default", "Tied with it"] == MISSING, "the other cipher is Ascon-128a, no standard"
 
 
 def test_the_frontier_keeps_what_ties(campaign):
