@@ -55,3 +55,21 @@ def test_an_onlooker_hears_topics_and_asks_services(node: Node) -> None:
         assert onlooker.call(Trigger, "/x/seen/ask").message == "two"
         until(lambda: heard, "what it says")
         assert {message.data for message in heard} == {"one"}
+
+
+def test_what_an_onlooker_does_not_need_any_more_is_destroyed_by_the_thread_that_spins(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Destroyed by another one, it ended the executor after 2,853 rounds of this, and the onlooker heard nothing."""
+    with Onlooker() as onlooker:
+        destroy, threads = onlooker.node.destroy_subscription, []
+
+        def noted(subscription: object) -> bool:
+            threads.append(threading.current_thread())
+            return bool(destroy(subscription))
+
+        monkeypatch.setattr(onlooker.node, "destroy_subscription", noted)
+        assert onlooker.newest(String, "/x/seen/said", 10)[0].data == "one"
+        assert len(threads) == 1 and threads[0] is not threading.current_thread()
+        heard = onlooker.collect(String, "/x/seen/said", 10)
+        until(lambda: heard, "that it still hears")
