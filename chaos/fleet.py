@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,93 +22,23 @@ import pqc_mav_tunnel
 import tables
 from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops, summed
 from children import Child, ChildError
+from fleet_page import costs, page
+from fleet_result import SLICE_S, SUITES, FleetResult, judge, summary
 from priority import prefer, prefer_threads
 from traffic import End, TrafficProcess, application_socket, compiled, total
 
-from pqc_mav_bench.analysis.statistics import mean_interval
-from pqc_mav_bench.json_text import counted
 from pqc_mav_common import two_ends
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_kib
 from pqc_mav_common.waiting import wait_until
 
-SUITES = (
-    "cs-mlkem512-aesgcm-mldsa44",
-    "cs-mlkem768-aesgcm-mldsa65",
-    "cs-mlkem768-chacha20poly1305-mldsa65",
-    "cs-mlkem1024-ascon128a-mldsa87",
-    "cs-mlkem512-chacha20poly1305-falcon512",
-    "cs-hqc128-aesgcm-falcon512",
-    "cs-hqc192-ascon128a-mldsa65",
-)
 _CONNECT_S = 60.0
 _REKEY_LIMIT_S = 60.0
 _NICE_OF_DRONES = 5
 # With --ahead. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
 _OF_GCS, _OF_TRAFFIC, _OF_DRONES = 4, 3, 1
 _THREADS_OF_GCS = {"pqc-data": _OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
-_SLICE_S = 5.0
-_FEWEST_SLICES = 4
-_FEWEST_FOR_MEMORY = 50  # below, what a drone adds is lost among what the process takes anyway
 _FIRST_REKEYS = 0.8  # of the time: by then every drone has begun one
 _COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
-
-
-@dataclass
-class FleetResult:
-    """What the fleet run measured; CPU in percent of one core, memory in KiB."""
-
-    drones: int
-    seconds: float
-    counts: dict[str, Any] = field(default_factory=dict)
-    rekeys_ok: int = 0
-    rekeys_refused: Counter[str] = field(default_factory=Counter)
-    rekey_ms: list[float] = field(default_factory=list)
-    connect_s: float = 0.0
-    cpu_gcs: float = 0.0
-    cpu_gcs_slices: list[float] = field(default_factory=list)
-    cpu_drones: float = 0.0
-    cpu_traffic: float = 0.0
-    pss_gcs_one_kib: int = 0
-    pss_gcs_kib: tuple[int, int] = (0, 0)
-    rss_drones_kib: int = 0
-    rss_drone_process_empty_kib: int = 0
-    drops: dict[str, int] = field(default_factory=dict)
-    accounts: dict[str, Account] = field(default_factory=dict)
-    backlog_drops: int = 0
-    load: tuple[float, float] = (0.0, 0.0)
-    states: Counter[str] = field(default_factory=Counter)
-    least_rekeys: int = 0
-
-
-def judge(result: FleetResult) -> list[str]:
-    """Return what is wrong, in words."""
-    counts = result.counts
-    found = []
-    lost = total(counts, "sent") - total(counts, "received")
-    if total(counts, "sent") == 0:
-        found.append("nothing was sent")
-    for number, what in (
-        (lost, "lost"),
-        (total(counts, "duplicates"), "doubled"),
-        (counts["corrupted"], "spoiled"),
-        (counts["misdelivered"], "delivered to the wrong drone or ground station"),
-    ):
-        if number:
-            found.append(f"{number} messages {what}")
-    if unexplained(result):
-        found.append(f"{unexplained(result)} messages lost without a counter")
-    if result.rekeys_refused:
-        found.append("rekeys refused: " + "; ".join(f"{count} x {why}" for why, count in result.rekeys_refused.items()))
-    if not result.rekeys_ok or not result.least_rekeys:
-        found.append("not every drone has rekeyed")
-    if result.states != Counter({"UP": result.drones * 2}):
-        found.append(f"states at the end: {dict(result.states)}")
-    return found
-
-
-def unexplained(result: FleetResult) -> int:
-    """Messages that neither arrived nor show in a counter of the engines, the sockets or the kernel."""
-    return max(0, sum(each.unexplained for each in result.accounts.values()) - result.backlog_drops)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -241,7 +170,7 @@ def _slices(pid: int, into: list[float]) -> Iterator[None]:
 
     def look() -> None:
         then, used = time.monotonic(), cpu_seconds(pid)
-        while not over.wait(_SLICE_S):
+        while not over.wait(SLICE_S):
             now, more = time.monotonic(), cpu_seconds(pid)
             into.append(100 * (more - used) / (now - then))
             then, used = now, more
@@ -388,133 +317,3 @@ def _rekey_at_random(
         else:
             result.rekeys_refused[answer["message"]] += 1
     result.least_rekeys = min(done[name] for name in where)
-
-
-def _scatter(slices: list[float]) -> str:
-    if len(slices) < _FEWEST_SLICES:
-        return ""
-    mean, half = mean_interval(slices)
-    return f" ({mean:.1f} ± {half:.1f} in {len(slices)} slices of {_SLICE_S:g} s)"
-
-
-def _losses(each: Account) -> str:
-    named = ", ".join(f"{name} {count:,}" for name, count in each.by.items())
-    return f"{each.lost:,}" + (f": {named}" if named else "")
-
-
-def summary(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> dict[str, Any]:
-    """The figures of the page, ready for JSON; each drone's own too. A counter that is not named is 0."""
-    counts = {**result.counts, "streams": [counted(stream) for stream in result.counts["streams"]]}
-    accounts = {name: vars(each) for name, each in result.accounts.items()}
-    figures = {**vars(result), "counts": counts, "accounts": accounts, "unexplained": unexplained(result)}
-    return {"machine": machine, "rate": options.rate, "problems": found, **figures}
-
-
-def message_us(result: FleetResult) -> float:
-    """Processor time of the gcs for each message that it passed on, in us; rekeys and all else included."""
-    return 1e4 * result.cpu_gcs * result.seconds / max(total(result.counts, "received"), 1)
-
-
-def memory_of_each(result: FleetResult) -> float:
-    """What each drone but the first adds to the gcs, in KiB."""
-    return (result.pss_gcs_kib[0] - result.pss_gcs_one_kib) / max(result.drones - 1, 1)
-
-
-def costs(results: list[FleetResult]) -> str:
-    """A table of fleets of several sizes, one row each."""
-    header = (
-        *("drones", "messages", "lost", "unexplained", "rekeys", "CPU of the gcs", "a drone", "a message"),
-        *("PSS a drone", "load"),
-    )
-    rows = [
-        (
-            each.drones,
-            f"{total(each.counts, 'sent'):,}",
-            f"{total(each.counts, 'sent') - total(each.counts, 'received'):,}",
-            unexplained(each),
-            each.rekeys_ok,
-            f"{each.cpu_gcs:.1f} %{_scatter(each.cpu_gcs_slices)}",
-            f"{each.cpu_gcs / each.drones:.3f} %",
-            f"{message_us(each):.1f} us",
-            f"{memory_of_each(each):.0f} KiB" if each.drones >= _FEWEST_FOR_MEMORY else "",
-            f"{each.load[0]:.1f}-{each.load[1]:.1f}",
-        )
-        for each in results
-    ]
-    text = (
-        "\n## What a drone costs the gcs\n\nThe same rates; CPU in percent of one core, with rekeys and all else: the "
-    )
-    text += (
-        "first of each drone fall into the time of the run, so a short one has more of them. The load is that of the "
-    )
-    return text + "machine before and after.\n\n" + tables.markdown(header, rows)
-
-
-def counted_threads(threads: int) -> str:
-    """How many data threads, in words."""
-    return "one data thread" if threads == 1 else f"{threads} data threads"
-
-
-def command(options: argparse.Namespace) -> str:
-    """How it was called."""
-    text = f"tools/run chaos/run fleet --drones {options.drones} --rate {options.rate:g} --seconds {options.seconds:g} "
-    text += f"--rekey-every {options.rekey_every:g}"
-    if options.data_threads > 1:
-        text += f" --data-threads {options.data_threads}"
-    if options.also:
-        text += f" --also {' '.join(map(str, options.also))} --also-seconds {options.also_seconds:g}"
-    return text + (" --ahead" if options.ahead else "")
-
-
-def page(result: FleetResult, found: list[str], options: argparse.Namespace, machine: str) -> str:
-    """The results page."""
-    counts, n = result.counts, result.drones
-    sent, received = total(counts, "sent"), total(counts, "received")
-    rekey_ms = sorted(result.rekey_ms) or [0.0]
-    text = f"# A fleet on one gcs\n\nWritten by `{command(options)}`. {n} drones on loopback, {options.rate:g} "
-    text += (
-        "messages/s of each, each way, with the drone's id in every message; each drone rekeys to a random suite of "
-    )
-    text += f"{len(SUITES)} every {options.rekey_every + 0.5:g} s on average. "
-    text += (
-        f"The gcs is a process of its own with {counted_threads(options.data_threads)}; the drones' engines share "
-        f"{options.processes} processes; the traffic comes from one {'in C++' if compiled() else 'in Python'}."
-        + (" All have real-time priority, packets of the gcs first.\n\n" if options.ahead else "\n\n")
-        + f"*{machine}; load average {result.load[0]:.1f} before, {result.load[1]:.1f} after*\n\n"
-    )
-    gaps = max(stream["longest_gap_ns"] for stream in counts["streams"]) / 1e6
-    grown = result.pss_gcs_kib[1] - result.pss_gcs_kib[0]
-    per_drone = memory_of_each(result)
-    whole = result.cpu_gcs + result.cpu_drones + result.cpu_traffic
-    own = (result.rss_drones_kib - result.rss_drone_process_empty_kib) / n
-    rows = [
-        ("all connected after", f"{result.connect_s:.2f} s"),
-        ("duration", f"{result.seconds:.0f} s"),
-        ("messages sent / delivered", f"{sent:,} / {received:,}"),
-        *((f"lost on the way {name}, by counter", _losses(each)) for name, each in result.accounts.items()),
-        ("lost without a counter", unexplained(result)),
-        ("lost, doubled, spoiled", f"{sent - received}, {total(counts, 'duplicates')}, {counts['corrupted']}"),
-        ("delivered to the wrong end", counts["misdelivered"]),
-        ("longest gap between two messages of one drone", f"{gaps:.0f} ms (period {1000 / options.rate:.0f} ms)"),
-        (
-            "rekeys done / refused",
-            f"{result.rekeys_ok} / {sum(result.rekeys_refused.values())}; each drone at least {result.least_rekeys}",
-        ),
-        ("rekey p50 / worst", f"{rekey_ms[len(rekey_ms) // 2]:.1f} / {rekey_ms[-1]:.1f} ms"),
-        ("drop counters, both ends", ", ".join(f"{k} {v}" for k, v in result.drops.items()) or "all zero"),
-        (
-            "CPU of the gcs, rekeys included",
-            f"{result.cpu_gcs:.1f} % of one core{_scatter(result.cpu_gcs_slices)}, {result.cpu_gcs / n:.3f} % a drone, "
-            f"{message_us(result):.1f} us a message",
-        ),
-        ("CPU of the drones", f"{result.cpu_drones:.1f} % of one core, {result.cpu_drones / n:.2f} % a drone"),
-        ("CPU of the traffic generator, for scale", f"{result.cpu_traffic:.1f} %"),
-        ("of all of it, the gcs", f"{100 * result.cpu_gcs / max(whole, 1e-9):.0f} % of {whole:.0f} %"),
-        (
-            "memory of the gcs (PSS)",
-            f"{result.pss_gcs_kib[0] / 1024:.1f} MiB, {per_drone:.0f} KiB a drone; {grown:+d} KiB during the run",
-        ),
-        ("memory of one drone's engine", f"{own / 1024:.1f} MiB beside the host process"),
-    ]
-    text += tables.markdown(("what", "figure"), rows)
-    return text + f"\nVerdict: **{'ok' if not found else 'FAILED: ' + '; '.join(found)}**.\n"

@@ -10,7 +10,8 @@ from typing import Any
 
 import fleet
 import pytest
-from fleet import FleetResult, judge
+from fleet_page import page
+from fleet_result import FleetResult, judge, summary
 
 
 def result(**changes: Any) -> FleetResult:
@@ -48,7 +49,7 @@ def test_a_small_fleet_flies(threads: int) -> None:
     )  # fmt: skip
     flown = fleet.fly(options)
     assert judge(flown) == []
-    assert "delivered to the wrong end | 0" in fleet.page(flown, [], options, "a machine")
-    seen = json.loads(json.dumps(fleet.summary(flown, [], options, "a machine")))
+    assert "delivered to the wrong end | 0" in page(flown, [], options, "a machine")
+    seen = json.loads(json.dumps(summary(flown, [], options, "a machine")))
     assert (seen["drones"], seen["states"], seen["problems"]) == (3, {"UP": 6}, [])
     assert len(seen["counts"]["streams"]) == 6
