@@ -20,6 +20,7 @@ class Leaving {
   void add(std::shared_ptr<rclcpp::PublisherBase> publisher);
   /// Destroys those that need not stay any longer, and says whether there was one; waits for nothing.
   bool look();
+  void clear() { there_.clear(); }
 
  private:
   /// Whether each subscriber of the topic has what was published.

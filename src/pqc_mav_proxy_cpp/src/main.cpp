@@ -36,6 +36,7 @@ void serve(int argc, char** argv) {
   const auto node = std::make_shared<ProxyNode>(pqc_mav_proxy_cpp::options_of(arguments, ProxyNode::kName));
   rclcpp::executors::SingleThreadedExecutor executor;  // enough: the node's callbacks wait for no handshake
   executor.add_node(node->get_node_base_interface());
+  node->when_finalized([&] { executor.cancel(); });
   const pqc_mav_proxy_cpp::Hangups hangups([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();
 }

@@ -12,7 +12,6 @@
 #include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
-#include "qos.hpp"
 #include "text.hpp"
 
 namespace pqc_mav_proxy_cpp {
@@ -22,8 +21,6 @@ using namespace std::chrono_literals;
 using rclcpp_lifecycle::LifecycleNode;
 using rclcpp_lifecycle::State;
 using Names = std::vector<std::string>;
-constexpr auto kTick = 1s;
-constexpr auto kServerTick = 100ms;
 constexpr auto kOld = 1s;  // an event that is older was told when this node was not there
 
 /// What the engine's library says, without an engine.
@@ -67,7 +64,7 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   declare(served_);
   take_settings();
   const auto context = get_node_base_interface()->get_context();
-  make_interfaces();
+  make_services();
   if (const auto said = exposed_middleware(context->get_domain_id()); !said.empty())
     RCLCPP_WARN(get_logger(), "%s", said.c_str());
   hook_.emplace(context, [this] { close(); });
@@ -79,14 +76,7 @@ ProxyNode::~ProxyNode() {
   close();
 }
 
-void ProxyNode::make_interfaces() {
-  const auto drones = std::max<std::size_t>(1, served_.size());
-  status_ = create_publisher<msg::TunnelStatus>("~/status", qos::latched(drones));
-  stats_ = create_publisher<msg::TunnelStats>("~/stats", qos::periodic(drones));
-  link_ = create_publisher<msg::LinkQuality>("~/link", qos::periodic(2 * drones));
-  server_ = create_publisher<msg::ServerStats>("~/server_stats", qos::sensor());
-  handshake_ = create_publisher<msg::HandshakeReport>("~/handshake", qos::event());
-  diagnostics_ = create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", qos::periodic(1));
+void ProxyNode::make_services() {
   list_suites_ = create_service<ListSuites>(
       "~/list_suites", [this](std::shared_ptr<ListSuites::Request> request,
                               std::shared_ptr<ListSuites::Response> response) { list_suites(*request, *response); });
@@ -94,9 +84,6 @@ void ProxyNode::make_interfaces() {
       "~/get_info",
       [this](std::shared_ptr<GetInfo::Request>, std::shared_ptr<GetInfo::Response> response) { get_info(*response); });
   rekeys_ = std::make_unique<RekeyServer>(*this, [this] { return running_host(); });
-  tick_ = create_timer(kTick, [this] { publish_periodic(); });
-  server_tick_ = create_timer(kServerTick, [this] { publish_server(); });
-  server_tick_->cancel();
 }
 
 void ProxyNode::bring_up() {
@@ -114,7 +101,12 @@ ProxyNode::Result ProxyNode::on_configure(const State& state) {
     const std::lock_guard lock(mutex_);
     asked_ = engine_config(wanted());
   }
-  if (!guarded([this] { make_host(); })) return refused();
+  offer();
+  if (!guarded([this] { make_host(); })) {
+    (void)refused();
+    withdraw();
+    return Result::FAILURE;
+  }
   return LifecycleNode::on_configure(state);
 }
 
@@ -153,12 +145,15 @@ ProxyNode::Result ProxyNode::on_deactivate(const State& state) {
 
 ProxyNode::Result ProxyNode::on_cleanup(const State& state) {
   close();
+  withdraw();
   return LifecycleNode::on_cleanup(state);
 }
 
 ProxyNode::Result ProxyNode::on_shutdown(const State& state) {
   (void)guarded([this] { pause(); });
   close();
+  withdraw();
+  if (finalized_) finalized_();
   return LifecycleNode::on_shutdown(state);
 }
 

@@ -2,13 +2,15 @@
 // The lifecycle component around the engine: parameters, topics, services. It does what pqc_mav_proxy does, under the
 // same names. What the engine says and does it is asked through its door (docs/control-socket.md), and this relays it.
 //
-// configure -> the parameters are taken as they are then and checked, and the keys are read; activate -> sockets and
-// threads; deactivate -> sessions closed and keys wiped. The engine is in this process, or in a pqcmav-tunneld
+// configure -> the parameters are taken as they are then and checked, the keys are read, publishers and timers are made;
+// activate -> sockets and threads; deactivate -> sessions closed and keys wiped; cleanup -> all that is destroyed. The
+// engine is in this process, or in a pqcmav-tunneld
 // (`tunnel`), whose link outlives this node. Packets never come here.
 #pragma once
 
 #include <chrono>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +25,7 @@
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conversions.hpp"
@@ -49,6 +52,9 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   /// Reads configuration and keys again, as `pqcmav reload` does; what came of it is in the log. Any thread.
   void reload();
 
+  /// From the executor's thread, once nothing but its end is left of the node (`finalized`).
+  void when_finalized(std::function<void()> call) { finalized_ = std::move(call); }
+
   using Result = rclcpp_lifecycle::node_interfaces::LifecycleNodeInterface::CallbackReturn;
   Result on_configure(const rclcpp_lifecycle::State& state) override;
   Result on_activate(const rclcpp_lifecycle::State& state) override;
@@ -58,12 +64,18 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
 
  private:
   template <typename Message>
-  using Publisher = typename rclcpp_lifecycle::LifecyclePublisher<Message>::SharedPtr;
+  using Publisher = std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>;
   using ListSuites = pqc_mav_interfaces::srv::ListSuites;
   using GetInfo = pqc_mav_interfaces::srv::GetInfo;
 
   void declare(const std::vector<std::string>& drones);
-  void make_interfaces();
+  /// What a node without a configuration must answer.
+  void make_services();
+  /// What the configured node publishes, and its timers; cleanup withdraws it.
+  void offer();
+  void withdraw();
+  template <typename Message>
+  void publish_on(Publisher<Message>& publisher, const char* topic, const rclcpp::QoS& profile);
   /// After drones have come or gone: a late subscriber gets one status of each drone there is, and no other.
   void make_room(const Json& statuses);
   /// From now on parameters can be set; what is set counts from the next configure on.
@@ -129,6 +141,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given loaded_with_;                // what a container was asked for, which goes before files
   std::vector<std::string> served_;  // the drones that the topics have room for
   std::optional<Failure> failure_;   // why the last transition failed
+  std::function<void()> finalized_;
 
   Publisher<msg::TunnelStatus> status_;
   Leaving leaving_{*this};  // publishers of the status that said farewell to a drone

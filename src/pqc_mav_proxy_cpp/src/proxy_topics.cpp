@@ -13,6 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
+constexpr auto kTick = 1s;
+constexpr auto kServerTick = 100ms;
 constexpr auto kLate = 5s;  // within which an engine answers
 
 /// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
@@ -28,6 +30,50 @@ std::string identity(const Json& statuses) {
 }
 
 }  // namespace
+
+template <typename Message>
+void ProxyNode::publish_on(Publisher<Message>& publisher, const char* topic, const rclcpp::QoS& profile) {
+  // Unless the user overrides it, the profile of now counts, not that which an earlier publisher of the topic left in the
+  // parameters (`qos_overrides.<topic>.publisher.depth`).
+  const auto prefix = "qos_overrides." + get_node_topics_interface()->resolve_topic_name(topic) + ".publisher.";
+  const auto& overrides = get_node_parameters_interface()->get_parameter_overrides();
+  const auto given = overrides.lower_bound(prefix);
+  rclcpp::PublisherOptions options;
+  if (!has_parameter(prefix + "depth") || (given != overrides.end() && given->first.starts_with(prefix)))
+    options.qos_overriding_options = rclcpp::QosOverridingOptions::with_default_policies();
+  const bool open = publisher && publisher->is_activated();
+  publisher = create_publisher<Message>(topic, profile, options);
+  if (open) publisher->on_activate();
+}
+
+void ProxyNode::offer() {
+  const std::lock_guard lock(mutex_);
+  published_.clear();
+  served_ = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
+  const auto drones = std::max<std::size_t>(1, served_.size());
+  publish_on(status_, "~/status", qos::latched(drones));
+  publish_on(stats_, "~/stats", qos::periodic(drones));
+  publish_on(link_, "~/link", qos::periodic(2 * drones));
+  publish_on(server_, "~/server_stats", qos::sensor());
+  publish_on(handshake_, "~/handshake", qos::event());
+  publish_on(diagnostics_, "/diagnostics", qos::periodic(1));
+  tick_ = create_timer(kTick, [this] { publish_periodic(); });
+  server_tick_ = create_timer(kServerTick, [this] { publish_server(); });
+  server_tick_->cancel();
+}
+
+void ProxyNode::withdraw() {
+  const std::lock_guard lock(mutex_);
+  tick_.reset();
+  server_tick_.reset();
+  leaving_.clear();
+  status_.reset();
+  stats_.reset();
+  link_.reset();
+  server_.reset();
+  handshake_.reset();
+  diagnostics_.reset();
+}
 
 Header ProxyNode::header(std::chrono::nanoseconds age) {
   const auto at = std::max<std::int64_t>(0, now().nanoseconds() - std::max(age, 0ns).count());
@@ -59,15 +105,9 @@ void ProxyNode::make_room(const Json& statuses) {
   if (!gone.empty()) leaving_.add(status_);
   served_ = drones;
   published_.clear();
-  const auto replace = [this]<typename Message>(
-                           std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>& publisher, const char* topic,
-                           const rclcpp::QoS& profile) {
-    publisher = create_publisher<Message>(topic, profile);
-    publisher->on_activate();
-  };
-  replace(status_, "~/status", qos::latched(drones.size()));
-  replace(stats_, "~/stats", qos::periodic(drones.size()));
-  replace(link_, "~/link", qos::periodic(2 * drones.size()));
+  publish_on(status_, "~/status", qos::latched(drones.size()));
+  publish_on(stats_, "~/stats", qos::periodic(drones.size()));
+  publish_on(link_, "~/link", qos::periodic(2 * drones.size()));
 }
 
 void ProxyNode::publish_periodic() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a proxy shows to ROS: the same, whichever it is."""
+"""What a proxy shows to ROS: the same, whichever it is, and whether its engine is inside or in a pqcmav-tunneld."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ import pqc_mav_tunnel
 import pytest
 from pqc_mav_interfaces.msg import TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, ListSuites, Rekey
-from proxies import DRONES, KINDS, NODE, start
+from proxies import DRONES, KINDS, LIMIT_S, NODE, start
 from rclpy.parameter import Parameter
 from watcher import Watcher
 
 from pqc_mav_common import qos
 from pqc_mav_common.key_values import flat
+from pqc_mav_common.local_socket import ATTACH
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.testing import Running, until
+from pqc_mav_common.testing_daemons import Daemon, needs_tunneld
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
-from pqc_mav_proxy.parameters import AUTOSTART, drone_specs, specs
+from pqc_mav_proxy.parameters import AUTOSTART, TUNNEL, drone_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
 BEST_EFFORT = ("BEST_EFFORT", "VOLATILE")
@@ -70,42 +72,79 @@ TRANSITIONS = 25
 class Proxy:
     """An unconfigured proxy and what it was started with."""
 
-    name: str
+    kind: str
     role: str
     given: dict[str, Any]
     process: Running
+    daemon: Daemon | None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the engine is given, and what the node is."""
+        return {**self.given, "tunnel": ATTACH} if self.daemon else self.given
+
+    @property
+    def name(self) -> str:
+        return f"/{self.space}/{NODE}"
+
+    @property
+    def space(self) -> str:
+        return f"{self.kind}_{self.role}_{'daemon' if self.daemon else 'inside'}"
+
+    @property
+    def speaker(self) -> Running:
+        """Whose log has what the engine says."""
+        return self.process if self.daemon is None or self.daemon.running is None else self.daemon.running
 
 
-@pytest.fixture(scope="module", params=[(kind, role) for kind in KINDS for role in ("drone", "gcs")], ids="-".join)
-def proxy(request: pytest.FixtureRequest, keys: Path, watcher: Watcher) -> Iterator[Proxy]:
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((kind, role, far), marks=needs_tunneld if far else (), id="-".join([kind, role, *far]))
+        for kind in KINDS
+        for role in ("drone", "gcs")
+        for far in ((), ("daemon",))
+    ],
+)
+def proxy(
+    request: pytest.FixtureRequest, keys: Path, watcher: Watcher, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Proxy]:
     """One of each."""
-    kind, role = request.param
+    kind, role, far = request.param
     gcs = gcs_parameters(keys, DRONES)
     given = gcs if role == "gcs" else drone_parameters(keys, gcs["data_port"])
-    name = f"/{kind}_{role}/{NODE}"
-    process = start(kind, {**given, "autostart": False}, f"{kind}_{role}")
+    daemon = Daemon(tmp_path_factory.mktemp("daemon"), given) if far else None
+    if daemon is not None:
+        given = daemon.config
+    proxy = Proxy(kind, role, given, Running(["true"]), daemon)
     try:
-        until(lambda: watcher.sees(name) or process.process.poll() is not None, f"{name} up")
-        assert process.process.poll() is None, process.lines
-        yield Proxy(name, role, given, process)
+        if daemon is not None:
+            daemon.start("--paused")
+        proxy.process = start(kind, {**proxy.parameters, "autostart": False}, proxy.space)
+        until(lambda: watcher.sees(proxy.name) or proxy.process.process.poll() is not None, f"{proxy.name} up")
+        assert proxy.process.process.poll() is None, proxy.process.lines
+        yield proxy
     finally:
-        process.kill()
+        proxy.process.kill()
+        if daemon is not None:
+            daemon.kill()
 
 
 def described(spec: ParameterSpec, type_number: int) -> Any:
     """The descriptor that the schema of the engine stands for."""
-    made = spec.descriptor(read_only=spec == AUTOSTART or spec.fixed)
+    made = spec.descriptor(read_only=spec in (AUTOSTART, TUNNEL) or spec.fixed)
     made.type = type_number
     return made
 
 
 def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
-    wanted = [AUTOSTART, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
+    always = [AUTOSTART, TUNNEL] if proxy.daemon else [AUTOSTART]
+    wanted = [*always, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
     if proxy.role == "gcs":
         wanted += drone_specs(["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
     found = watcher.parameters(proxy.name)
     assert set(found) == {spec.name for spec in wanted}
-    given = {**proxy.given, "autostart": False}
+    given = {**proxy.parameters, "autostart": False}
     for spec in wanted:
         descriptor, value = found[spec.name]
         kind = (
@@ -181,8 +220,12 @@ def test_lifecycle_and_information(proxy: Proxy, watcher: Watcher) -> None:
         until(lambda: sorted({each.drone_id for each in seen}) == drones, "a status of each drone")
         assert watcher.change(name, "deactivate") and watcher.state(name) == "inactive"
     until(lambda: seen[-1].state == TunnelStatus.DOWN, "the last word")
-    started = re.compile(rf"INFO {proxy.role}: handshakes and packets on UDP port \d+, plaintext on d1 \d+.*")
-    assert len([line for line in proxy.process.lines if started.fullmatch(line)]) == 2, proxy.process.lines
+    opened = (
+        "info: .*: resume the tunnel." if proxy.daemon else f"INFO {proxy.role}: handshakes and packets on UDP port .*"
+    )
+    assert len([line for line in proxy.speaker.lines if re.fullmatch(opened, line)]) == 2, "\n".join(
+        proxy.speaker.lines
+    )
     assert watcher.change(name, "cleanup") and watcher.state(name) == "unconfigured"
 
 
@@ -194,8 +237,7 @@ def test_topics_come_with_configure_and_go_with_cleanup(proxy: Proxy, watcher: W
             f"{wanted}, not {watcher.topics(proxy.name)}",
         )
 
-    # The proxy in C++ still makes its publishers at its start.
-    at_rest = TOPICS if proxy.name.startswith("/cpp_") else {topic: TOPICS[topic] for topic in ALWAYS}
+    at_rest = {topic: TOPICS[topic] for topic in ALWAYS}
     shows(at_rest)
     for _ in range(2):
         assert watcher.change(proxy.name, "configure")
@@ -204,13 +246,31 @@ def test_topics_come_with_configure_and_go_with_cleanup(proxy: Proxy, watcher: W
         shows(at_rest)
 
 
+def test_a_parameter_overrides_the_qos_of_a_topic_and_a_finalized_proxy_leaves(proxy: Proxy, watcher: Watcher) -> None:
+    name = f"/{proxy.space}_once/{NODE}"
+    overrides = {f"qos_overrides.{name}/status.publisher.depth": 3, "autostart": False}
+    process = start(proxy.kind, {**proxy.parameters, **overrides}, f"{proxy.space}_once")
+    try:
+        for _ in range(2):  # the publishers of the second time are others
+            assert watcher.change(name, "configure")
+            values = watcher.values(name)
+            assert values[f"qos_overrides.{name}/status.publisher.depth"] == 3
+            assert values[f"qos_overrides.{name}/stats.publisher.reliability"] == "reliable"
+            assert watcher.change(name, "cleanup")
+        assert watcher.change(name, "shutdown")
+        assert process.process.wait(LIMIT_S) == 0, process.lines
+    finally:
+        process.kill()
+
+
 def test_a_refused_configuration_is_said_and_can_be_put_right(
     proxy: Proxy, watcher: Watcher, keys: Path, tmp_path: Path
 ) -> None:
-    kind, role = proxy.name.strip("/").split("/")[0].split("_")
+    if proxy.daemon is not None:
+        pytest.skip("a daemon keeps its own configuration")
     later = tmp_path / "later"
-    process = start(kind, {**proxy.given, "keys": str(later), "autostart": False}, f"{kind}_{role}_later")
-    name = f"/{kind}_{role}_later/{NODE}"
+    process = start(proxy.kind, {**proxy.given, "keys": str(later), "autostart": False}, f"{proxy.space}_later")
+    name = f"/{proxy.space}_later/{NODE}"
     try:
         assert not watcher.change(name, "configure") and watcher.state(name) == "unconfigured"
         with pytest.raises(pqc_mav_tunnel.TunnelError) as refusal:
