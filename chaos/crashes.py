@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`chaos/run crashes`: what a crash costs a tunnel that runs in a process of its own.
 
-Two `pqcmav up` with `--tunnel daemon`, and traffic both ways. Proxy nodes are killed, stopped and flooded by ROS 2, and
-no packet may be lost; tunnels are killed, open and paused, and must come back as they were wanted.
+Two `pqcmav up` (`ros2 launch` for a container) with `--tunnel daemon`, and traffic both ways. Proxy nodes are killed,
+stopped and flooded by ROS 2, and no packet may be lost; tunnels are killed, open and paused, and must come back as they
+were wanted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from pqc_mav_common.two_ends import HOST
 from pqc_mav_common.waiting import wait_until
 
 RATE = 320.0  # messages a second, each way
-NODE, TUNNEL = "pqc_proxy", "pqcmav-tunneld"
+NODE, TUNNEL, CONTAINER = "pqc_proxy", "pqcmav-tunneld", "component_container_mt"
 BACK_S = 1.0  # longest time until a killed tunnel is as it was wanted
 STOP_S = 1.0
 QUICK = Respawn().quick  # deaths after which the supervisor waits longer
@@ -96,7 +97,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--runs", type=int, default=20, help="crashes in each scene")
     parser.add_argument("--only", default="", help=f"scenes, separated by commas, of: {', '.join(SCENES)}")
-    parser.add_argument("--proxy", choices=("py", "cpp"), default="py", help="whose node")
+    parser.add_argument(
+        "--proxy", choices=("py", "cpp", "composed"), default="py", help="whose node; composed: in a container"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the times of the crashes")
 
 
@@ -159,9 +162,7 @@ class Room:
         )
         for name, config in (("gcs", gcs), ("drone", drone)):
             path = two_ends.write(folder / f"{name}.yaml", {"/**": {NODE: {"ros__parameters": config}}})
-            alone = ALONE if name == "drone" else ALONE[-2:]
-            line = [*UP, name, "--config", str(path), "--tunnel", "daemon", "--proxy", self._proxy, *alone]
-            self.ends[name] = Program(name, line, env=self.environment, start_new_session=True)
+            self.ends[name] = Program(name, self._line(name, path), env=self.environment, start_new_session=True)
             self._stack.callback(self.ends[name].kill)
         for name in self.ends:
             self.wait(lambda name=name: self.linked(name), f"a session of the {name}")
@@ -170,6 +171,15 @@ class Room:
             End(vehicle, 0, messages.DOWN, drone_plain, RATE),
             End(ground, 0, messages.UP, gcs_plain, RATE),
         ]
+
+    def _line(self, name: str, path: Path) -> list[str]:
+        alone = ALONE if name == "drone" else ALONE[-2:]
+        composed = self._proxy == "composed"
+        given = ("--config", str(path), "--tunnel", "daemon", "--proxy", "cpp" if composed else self._proxy, *alone)
+        if not composed:
+            return [*UP, name, *given]
+        words = [f"{option[2:]}:={value}" for option, value in zip(given[::2], given[1::2], strict=True)]
+        return ["ros2", "launch", "pqc_mav_bringup", f"{name}.launch.py", *words, "composed:=true"]
 
     def wait(self, holds: Callable[[], bool], what: str) -> float:
         """How long it took until that held. Raises CrashError."""
@@ -194,6 +204,8 @@ class Room:
 
     def process(self, end: str, program: str) -> psutil.Process | None:
         """The one of this end that runs the program now."""
+        if (self._proxy, program) == ("composed", NODE):
+            program = CONTAINER
         for child in psutil.Process(self.ends[end].pid).children():
             try:
                 if any(Path(word).name == program for word in child.cmdline()[:2]):
@@ -268,7 +280,8 @@ def _flood(room: Room, scene: Scene) -> tuple[float, str]:
 def page(outcomes: dict[str, Outcome], machine: str, proxy: str = "py") -> str:
     """The results page."""
     text = "# Crashes of a tunnel in a process of its own\n\nBy `tools/run chaos/run crashes"
-    text += f"{f' --proxy {proxy}' if proxy != 'py' else ''}`: two `pqcmav up --tunnel daemon` on loopback, {RATE:g} "
+    starter = "ros2 launch" if proxy == "composed" else "pqcmav up"
+    text += f"{f' --proxy {proxy}' if proxy != 'py' else ''}`: two `{starter}`, tunnel daemon, on loopback, {RATE:g} "
     text += f"messages/s each way, at most {QUICK} crashes in one start. *Back*: until the node asks its tunnel or "
     text += f"answers again, or the tunnel is as it was wanted (at most {BACK_S:g} s).\n\n*{machine}*\n\n"
     head = ("what", "times", "sent", "lost", "back p50 s", "worst s", "wrong state", "verdict")
