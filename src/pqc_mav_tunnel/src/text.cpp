@@ -71,7 +71,6 @@ Strings closest_text(std::string_view text, const Strings& known, std::size_t co
 }
 
 std::string one_line(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -83,11 +82,19 @@ std::string one_line(std::string_view text) {
     } else if (character == '\n' || character == '\r' || character == '\t') {
       out += character == '\n' ? "\\n" : character == '\r' ? "\\r" : "\\t";
     } else {
-      for (const auto each : bytes) {
-        const auto value = static_cast<unsigned char>(each);
-        out += {'\\', 'x', digits[value >> 4], digits[value & 15]};
-      }
+      for (const auto& each : as_bytes(bytes)) out += "\\x" + to_hex({&each, 1});
     }
+  }
+  return out;
+}
+
+std::string to_hex(ByteView bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const auto byte : bytes) {
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
   }
   return out;
 }

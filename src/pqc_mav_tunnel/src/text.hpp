@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes.hpp"
+
 namespace pqcmav {
 
 using Strings = std::vector<std::string>;
@@ -20,6 +22,9 @@ Strings closest_text(std::string_view text, const Strings& known, std::size_t co
 /// separators, marks that turn the direction of what follows, and bytes that are no UTF-8 are written out (\n, \x1b). One
 /// line stays one, whoever chose the text.
 std::string one_line(std::string_view text);
+
+/// Two digits for each byte, without anything between.
+std::string to_hex(ByteView bytes);
 
 /// What the system says of an errno value.
 std::string system_reason(int code);

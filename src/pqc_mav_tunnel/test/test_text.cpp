@@ -29,5 +29,10 @@ TEST(Text, BytesThatAreNoUtf8AreWrittenOut) {
   EXPECT_EQ(one_line("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last";
 }
 
+TEST(Text, BytesAsHex) {
+  EXPECT_EQ(to_hex({}), "");
+  EXPECT_EQ(to_hex(ByteArray<4>{0x00, 0x0f, 0xa0, 0xff}), "000fa0ff");
+}
+
 }  // namespace
 }  // namespace pqcmav

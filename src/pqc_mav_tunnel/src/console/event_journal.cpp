@@ -4,20 +4,17 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <array>
-#include <cinttypes>
-#include <cstdio>
 
 #include "crypto/kdf.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
 
 std::string new_boot() {
-  std::array<char, 33> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016" PRIx64 "%016" PRIx64, random_number<std::uint64_t>(),
-                random_number<std::uint64_t>());
-  return hex.data();
+  ByteArray<16> chance;
+  random_bytes(chance);
+  return to_hex(chance);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/link_ledger.hpp"
 
+#include "text.hpp"
+
 namespace pqcmav {
 namespace {
 
@@ -23,16 +25,6 @@ std::string sentence_of(KeyEnd why) {
 }
 
 double to_s(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-std::string hex(const SessionId& id) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  for (const auto byte : id) {
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -103,7 +95,7 @@ LinkStatus LinkLedger::status(const LinkPicture& picture) const {
     const auto& key = *picture.current;
     out.suite = key.suite->id;
     out.epoch = key.epoch;
-    out.session_id = hex(key.id);
+    out.session_id = to_hex(key.id);
     out.key_age_s = to_s(now_ns() - key.installed_ns);
     out.hybrid = key.hybrid;
     out.drone_signed = key.drone_signed;

@@ -12,6 +12,7 @@
 #include "crypto/secret.hpp"
 #include "crypto/x25519.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -22,14 +23,6 @@ ByteArray<N> counting(std::uint8_t from) noexcept {
   ByteArray<N> out;
   std::iota(out.begin(), out.end(), from);
   return out;
-}
-
-bool has_hex(ByteView bytes, std::string_view hex) noexcept {
-  constexpr std::string_view digits = "0123456789abcdef";
-  if (hex.size() != 2 * bytes.size()) return false;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (hex[2 * i] != digits[bytes[i] >> 4] || hex[2 * i + 1] != digits[bytes[i] & 15]) return false;
-  return true;
 }
 
 Bytes from_hex(std::string_view hex) {
@@ -91,11 +84,11 @@ std::string known_key(const KemInfo& info, const KemOps& kem) {
   const auto made = kem.keypair_of(from_hex(answer->seed), public_key, secret_key.mut());
   if (!made) return {};
   if (!*made) return "making the key of a known seed";
-  if (!has_hex(sha256({public_key}), answer->public_sha256) ||
-      !has_hex(sha256({secret_key.view()}), answer->secret_sha256))
+  if (to_hex(sha256({public_key})) != answer->public_sha256 ||
+      to_hex(sha256({secret_key.view()})) != answer->secret_sha256)
     return "the key of a known seed";
   const Bytes foreign(info.ciphertext, 0x55);
-  if (!kem.decapsulate(secret_key.view(), foreign, shared.mut()) || !has_hex(shared.view(), answer->rejected))
+  if (!kem.decapsulate(secret_key.view(), foreign, shared.mut()) || to_hex(shared.view()) != answer->rejected)
     return "rejecting a ciphertext of another key";
   return {};
 }
@@ -129,18 +122,18 @@ ByteArray<32> self_test_key() noexcept { return counting<32>(0); }
 
 std::string self_test_hashes() {
   const auto key = self_test_key();
-  if (!has_hex(sha256({kPlain}), "06790a9a000edb9dce0fb5b1ae61f57a78813288564c89f1bde451048e23640a")) return "SHA-256";
-  if (!has_hex(hmac_sha256(key, {kPlain}), "3be8823832de77f86fa659ac7a1a46fc7ce2a58d3433ada434ada20ad8a0b267"))
+  if (to_hex(sha256({kPlain})) != "06790a9a000edb9dce0fb5b1ae61f57a78813288564c89f1bde451048e23640a") return "SHA-256";
+  if (to_hex(hmac_sha256(key, {kPlain})) != "3be8823832de77f86fa659ac7a1a46fc7ce2a58d3433ada434ada20ad8a0b267")
     return "HMAC-SHA-256";
   ByteArray<32> okm{};
   hkdf_expand(hkdf_extract(kNonce, key).view(), kAssociated, okm);
-  if (!has_hex(okm, "5bf58bc5e909b35403b1560556f213d5415394f3c401df3652cec0b1e662e799")) return "HKDF-SHA-256";
+  if (to_hex(okm) != "5bf58bc5e909b35403b1560556f213d5415394f3c401df3652cec0b1e662e799") return "HKDF-SHA-256";
   // RFC 7748, section 6.1.
   const auto alice = from_hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
   const auto bob = from_hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
   Secret<32> shared;
   if (!X25519(ByteView(alice).first<32>()).derive(ByteView(bob).first<32>(), shared) ||
-      !has_hex(shared.view(), "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"))
+      to_hex(shared.view()) != "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
     return "X25519";
   return {};
 }
@@ -148,7 +141,7 @@ std::string self_test_hashes() {
 std::string self_test(AeadId id, RawAead& cipher) {
   Bytes data(kPlain.begin(), kPlain.end());
   ByteArray<16> tag{};
-  if (!cipher.seal_raw(kNonce.data(), kAssociated, data, tag) || !has_hex(sha256({data, tag}), sealed_answer(id)))
+  if (!cipher.seal_raw(kNonce.data(), kAssociated, data, tag) || to_hex(sha256({data, tag})) != sealed_answer(id))
     return "sealing a known packet";
   auto opened = data;
   if (cipher.open_raw(kNonce.data(), kAssociated, opened, tag) != Aead::Open::ok || !std::ranges::equal(opened, kPlain))

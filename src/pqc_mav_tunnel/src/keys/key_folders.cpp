@@ -10,6 +10,7 @@
 #include "keys/key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 
@@ -48,10 +49,7 @@ std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) 
   append_lp(input, key);
   const auto hash = sha256({input});
   std::string out;
-  for (std::size_t i = 0; i < 16; ++i) {
-    if (i > 0 && i % 2 == 0) out += ' ';
-    for (const int digit : {hash[i] >> 4, hash[i] & 15}) out += "0123456789abcdef"[digit];
-  }
+  for (std::size_t i = 0; i < 16; i += 2) out += (i > 0 ? " " : "") + to_hex(ByteView(hash).subspan(i, 2));
   return out;
 }
 
