@@ -47,7 +47,7 @@ class EachKem : public testing::TestWithParam<Case<KemInfo>> {};
 TEST_P(EachKem, BothEndsGetTheSameSecretAndGarbageAnother) {
   const auto& info = *std::get<0>(GetParam());
   const auto& provider = *std::get<1>(GetParam());
-  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.reason;
+  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.lack;
   const Kem kem(info, choice_of(provider));
   const auto pair = kem.keypair();
   ASSERT_EQ(pair.public_key.size(), info.public_key);
@@ -74,7 +74,7 @@ TEST_P(EachKem, BothEndsGetTheSameSecretAndGarbageAnother) {
 TEST_P(EachKem, RefusesWrongSizes) {
   const auto& info = *std::get<0>(GetParam());
   const auto& provider = *std::get<1>(GetParam());
-  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.reason;
+  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.lack;
   const Kem kem(info, choice_of(provider));
   SecretBytes shared;
   for (const std::size_t size : {std::size_t{0}, info.public_key - 1, info.public_key + 1}) {
@@ -97,7 +97,7 @@ class EachSig : public testing::TestWithParam<Case<SigInfo>> {};
 TEST_P(EachSig, VerifiesItsOwnSignatureAndNothingElse) {
   const auto& info = *std::get<0>(GetParam());
   const auto& provider = *std::get<1>(GetParam());
-  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.reason;
+  if (const auto found = provider.look_up(info); found.name.empty()) GTEST_SKIP() << found.lack;
   const Sig sig(info, choice_of(provider));
   const auto pair = sig.keypair(), other = sig.keypair();
   ASSERT_EQ(pair.public_key.size(), info.public_key);
@@ -172,12 +172,27 @@ TEST(Providers, TheFirstThatHasItComputes) {
 
 TEST(Providers, OneAloneHasNothingOfAnother) {
   const auto& falcon = *find_sig("falcon512");
-  EXPECT_EQ(find_provider(falcon, ProviderChoice::openssl).reason, "OpenSSL has no Falcon-512.");
+  EXPECT_EQ(find_provider(falcon, ProviderChoice::openssl).lack, "OpenSSL has no Falcon-512");
   expect_error(Errc::suite_unavailable, {"Falcon-512 cannot be used here", "OpenSSL has no Falcon-512"},
                [&] { const Sig sig(falcon, ProviderChoice::openssl); });
   const auto& state = availability(*find_suite("ML-512-AG-FA-512"), ProviderChoice::openssl);
   EXPECT_FALSE(state.available);
   EXPECT_FALSE(state.reason.empty());
+}
+
+TEST(Providers, WhatIsMissingIsToldWithWhoHasIt) {
+  EXPECT_EQ(who_has(*find_kem("mlkem768")), "OpenSSL 3.5 and liboqs have it");
+  EXPECT_EQ(who_has(*find_sig("slhdsa128s")), "OpenSSL 3.5 and liboqs 0.16 have it");
+  EXPECT_EQ(who_has(*find_kem("hqc1")), "liboqs 0.16 has it");
+  EXPECT_EQ(who_has(*find_kem("hqc128")), "liboqs 0.13 has it, built as 'make setup' does");
+  EXPECT_EQ(who_has(*find_sig("falcon512")), "liboqs has it, built as 'make setup' does");
+  for (const auto choice : {ProviderChoice::automatic, ProviderChoice::openssl, ProviderChoice::liboqs}) {
+    for (const auto& info : sigs()) {
+      const auto found = find_provider(info, choice);
+      ASSERT_EQ(found.provider == nullptr, !found.lack.empty()) << info.display;
+      EXPECT_EQ(found.reason, found.provider != nullptr ? "" : found.lack + "; " + who_has(info) + ".");
+    }
+  }
 }
 
 TEST(Providers, ALeaseOfAProcessIsOne) {

@@ -94,12 +94,6 @@ bool enabled(const SigInfo&, const char* name) { return OQS_SIG_alg_is_enabled(n
 KemHandle made(const KemInfo&, const char* name) { return KemHandle(OQS_KEM_new(name)); }
 SigHandle made(const SigInfo&, const char* name) { return SigHandle(OQS_SIG_new(name)); }
 
-std::string advice(Edition edition) {
-  if (edition == Edition::superseded) return "liboqs 0.13, built with it, has it.";
-  if (edition == Edition::later) return "liboqs 0.16 has it.";
-  return "rebuild it with that algorithm turned on ('make setup' does so).";
-}
-
 template <typename Info>
 Lookup liboqs_lookup(const Info& info) {
   static std::once_flag once;
@@ -114,10 +108,10 @@ Lookup liboqs_lookup(const Info& info) {
     if (!algorithm) continue;
     const auto differs = difference(info, *algorithm);
     if (differs.empty()) return {name, {}};
-    mismatch = name + " of liboqs " + OQS_version() + " is another version of the algorithm (" + differs + "); ";
+    mismatch = name + " of liboqs " + OQS_version() + " is another version of the algorithm (" + differs + ")";
   }
-  if (!mismatch.empty()) return {{}, mismatch + advice(info.edition)};
-  return {{}, std::string("liboqs ") + OQS_version() + " was built without " + names + "; " + advice(info.edition)};
+  if (!mismatch.empty()) return {{}, mismatch};
+  return {{}, std::string("liboqs ") + OQS_version() + " was built without " + names};
 }
 
 class Liboqs final : public Provider {

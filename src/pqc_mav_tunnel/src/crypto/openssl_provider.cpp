@@ -120,9 +120,9 @@ bool in_openssl(const SigInfo& sig) {
 template <typename Info>
 Lookup openssl_lookup(const Info& info) {
   const std::string name(info.name);
-  if (info.standard.empty()) return {{}, "OpenSSL has no " + name + "."};
+  if (info.standard.empty()) return {{}, "OpenSSL has no " + name};
   if (cleared(in_openssl(info))) return {name, {}};
-  return {{}, openssl_title() + " has no " + name + "; 3.5 and newer do."};
+  return {{}, openssl_title() + " has no " + name};
 }
 
 class Openssl final : public Provider {

@@ -37,8 +37,8 @@ class SigOps {
 
 /// What a library has of a row of the table.
 struct Lookup {
-  std::string name;    // what it calls the algorithm, or ""
-  std::string reason;  // one sentence when name is ""
+  std::string name;  // what it calls the algorithm, or ""
+  std::string lack;  // when name is "": a clause, such as "liboqs 0.13.0 was built without HQC-1"
 };
 
 class Provider {
@@ -62,13 +62,15 @@ const Provider& liboqs_provider();  // not in a build without it
 /// An algorithm of the table and who computes it here.
 struct Found {
   const Provider* provider = nullptr;  // null: nobody
-  std::string name, reason;
+  std::string name;
+  std::string lack;    // when nobody does, of each that was asked; who_has() goes on
+  std::string reason;  // both as a sentence
 };
 /// By the first of the providers chosen that has it.
 Found find_provider(const KemInfo& kem, ProviderChoice choice);
 Found find_provider(const SigInfo& sig, ProviderChoice choice);
 
-/// Which libraries have an algorithm of the table, for one who lacks it: "liboqs 0.16 has it".
+/// Which libraries have an algorithm of the table, for one who lacks it: "liboqs 0.16 has it". The only place that knows.
 std::string who_has(const KemInfo& kem);
 std::string who_has(const SigInfo& sig);
 

@@ -26,20 +26,32 @@ bool admits(ProviderChoice choice, const Provider& provider) {
   return choice == ProviderChoice::automatic || to_string(choice) == provider.name();
 }
 
-/// Of all that were asked, why not.
+template <typename Info>
+std::string libraries_with(const Info& info) {
+  std::string liboqs = "liboqs";
+  if (info.edition == Edition::superseded) liboqs += " 0.13";
+  if (info.edition == Edition::later) liboqs += " 0.16";
+  if (!info.standard.empty()) return "OpenSSL 3.5 and " + liboqs + " have it";
+  return liboqs + " has it" + (info.edition == Edition::later ? "" : ", built as 'make setup' does");
+}
+
+/// The first that has it; or of all that were asked, why not.
 template <typename Info>
 Found ask(const Info& info, ProviderChoice choice) {
-  Found out;
+  std::string lack;
+  const auto add = [&](const std::string& more) { lack += (lack.empty() ? "" : ", ") + more; };
   for (const auto* provider : providers()) {
     if (!admits(choice, *provider)) continue;
     auto found = provider->look_up(info);
-    if (!found.name.empty()) return {provider, found.name, {}};
-    // The one that has more algorithms says more.
-    out.reason = found.reason + (out.reason.empty() || info.standard.empty() ? "" : " " + out.reason);
+    if (!found.name.empty()) return {provider, found.name, {}, {}};
+    // Nobody expects OpenSSL to have what is no standard.
+    if (choice != ProviderChoice::automatic || !info.standard.empty() || provider != &openssl_provider())
+      add(found.lack);
   }
-  if (out.reason.empty())
-    out.reason = "this was built without " + std::string(to_string(choice)) + ", which 'provider' asks for.";
-  return out;
+#ifdef PQCMAV_WITHOUT_LIBOQS
+  if (choice != ProviderChoice::openssl) add("this was built without liboqs");
+#endif
+  return {nullptr, {}, lack, lack + "; " + libraries_with(info) + "."};
 }
 
 /// By address: the rows of the table live as long as the process.
@@ -59,14 +71,6 @@ template <typename Info>
 Found find_any(const Info& info, ProviderChoice choice, std::span<const Info> rows) {
   const auto* found = known(info, choice, rows);
   return found != nullptr ? *found : ask(info, choice);
-}
-
-template <typename Info>
-std::string libraries_with(const Info& info) {
-  const std::string liboqs = info.edition == Edition::superseded ? "liboqs 0.13"
-                             : info.edition == Edition::later    ? "liboqs 0.16"
-                                                                 : "liboqs";
-  return info.standard.empty() ? liboqs + " has it" : "OpenSSL 3.5 and " + liboqs + " have it";
 }
 
 Availability assess(const Suite& suite, ProviderChoice choice) {

@@ -14,10 +14,10 @@ void add(std::string& list, std::string_view entry, const char* between = " and 
 /// An algorithm that is not here: why not, or that the two ends have two names for it.
 template <typename Info>
 std::string with_reason(const Info& info) {
-  auto why = find_provider(info, provider_choice()).reason;
-  if (why.empty()) why = "here '" + std::string(info.name) + "', the drone's software has another name for it.";
-  if (why.back() == '.') why.pop_back();
-  if (why.find("liboqs") == std::string::npos) why += "; " + who_has(info);
+  const auto found = find_provider(info, provider_choice());
+  const auto why = found.provider == nullptr
+                       ? found.lack + "; " + who_has(info)
+                       : "here '" + std::string(info.name) + "', the drone's software has another name for it";
   return std::string(info.display) + " (" + why + ")";
 }
 
