@@ -70,9 +70,9 @@ def suites(
 
 
 def computed(suite: dict[str, Any]) -> str:
-    """The libraries that compute the KEM and the signature here, or why none does."""
+    """The libraries that compute the KEM and the signature here."""
     if not suite["available"]:
-        return f"[yellow]no[/yellow]: {suite['reason']}"
+        return "[yellow]no[/yellow]"
     by = dict.fromkeys((suite["kem_by"], suite["sig_by"]))
     return f"[green]{'+'.join(name.split()[0] for name in by)}[/green]"
 
@@ -105,15 +105,13 @@ def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table
         "public key": lambda suite: f"{suite['public_key_bytes']:,} B",
         "ciphertext": lambda suite: f"{suite['ciphertext_bytes']:,} B",
         "signature size": lambda suite: f"{suite['signature_bytes']:,} B",
-        "here": lambda suite: (
-            f"[green]{computed(suite)}[/green]" if suite["available"] else f"[yellow]no[/yellow]: {suite['reason']}"
-        ),
+        "here": computed,
     }
     made = Table(box=None, pad_edge=False, header_style="bold")
     shown = {title: cell for title, cell in columns.items() if title not in left_out}
     for title in shown:
         right = title in ("level", "public key", "ciphertext", "signature size")
-        made.add_column(title, justify="right" if right else "left", no_wrap=title != "here")
+        made.add_column(title, justify="right" if right else "left", no_wrap=True)
     for suite in chosen:
         made.add_row(*(cell(suite) for cell in shown.values()))
     return made
@@ -123,4 +121,6 @@ def _print_table(chosen: list[dict[str, Any]]) -> None:
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
     out.print(fitted(out, lambda left_out: table(chosen, left_out), EXPENDABLE))
+    for reason in dict.fromkeys(suite["reason"] for suite in chosen if not suite["available"]):
+        out.print(f"[yellow]no[/yellow]: {reason}")
     out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here")

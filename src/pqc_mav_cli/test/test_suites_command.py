@@ -42,6 +42,12 @@ def test_table_has_every_suite_on_a_line_of_its_own() -> None:
     assert lines[-1].startswith(f"{len(ids)} suites, ")
 
 
+def test_what_is_not_here_is_explained_once_below_the_table() -> None:
+    shown = pqcmav("suites", "--view", "all").stdout
+    missing = {suite["reason"] for suite in listed("--view", "all") if not suite["available"]}
+    assert missing and all(shown.count(f"no: {reason}") == 1 for reason in missing)
+
+
 def test_a_filter_that_matches_nothing_says_what_there_is() -> None:
     assert "ML-KEM-768" in refused(2, "suites", "--kem", "rsa")
     assert "Ascon" in refused(2, "suites", "--aead", "des")
