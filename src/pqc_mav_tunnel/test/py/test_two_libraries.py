@@ -16,24 +16,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pqc_mav_tunnel as tunnel
 import pytest
 from test_console import Client
 from tunnel_support import LIGHT, drone_config, eventually, gcs_config, udp
 
 HERE = shutil.which("pqcmav-tunneld") or ""
 OTHER = os.environ.get("PQCMAV_OTHER_TUNNELD", "")
-REKEYED = "cs-mlkem512-chacha20poly1305-mldsa44"
+SIGNATURES = ("mldsa44", "mldsa65", "mldsa87", "falcon512", "falcon1024")
 pytestmark = pytest.mark.skipif(not HERE, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
 two_builds = pytest.mark.skipif(not OTHER, reason="PQCMAV_OTHER_TUNNELD does not name another build's pqcmav-tunneld")
 
 
-def kems_of(program: str) -> dict[str, str]:
-    """The KEMs that a build has, by what they are called in suites and for people."""
+def algorithms_of(program: str, kind: str = "KEM") -> dict[str, str]:
+    """The KEMs or signatures that a build has, by what they are called in suites and for people."""
     said = subprocess.run(
         [program, "--call", "preflight"], input="{}", capture_output=True, text=True, timeout=60, check=True
     )
     rows = json.loads(said.stdout)["result"]
-    return {row["token"]: row["display"] for row in rows if row["kind"] == "KEM" and row["available"]}
+    return {row["token"]: row["display"] for row in rows if row["kind"] == kind and row["available"]}
+
+
+def suites_of_both(programs: tuple[str, str]) -> list[str]:
+    """So many that each KEM and each signature that both builds have is in one."""
+    kems, sigs = ([set(algorithms_of(program, kind)) for program in programs] for kind in ("KEM", "SIG"))
+    wanted = set.intersection(*kems) | (set.intersection(*sigs) & set(SIGNATURES))
+    suites, left = [], set(wanted)
+    for suite in tunnel.suites(view="extended"):
+        parts = {suite.kem_token, suite.sig_token}
+        if parts <= wanted and parts & left:
+            suites.append(suite.id)
+            left -= parts
+    assert not left
+    return suites
 
 
 class End:
@@ -101,7 +116,7 @@ def expect_named(said: tuple[str, str], display: str) -> None:
 
 
 def test_a_gcs_with_openssl_alone_names_what_it_lacks(keys: Path, tmp_path: Path) -> None:
-    nonstandard = [(token, name) for token, name in kems_of(HERE).items() if token.startswith(("hqc", "frodo"))]
+    nonstandard = [(token, name) for token, name in algorithms_of(HERE).items() if token.startswith(("hqc", "frodo"))]
     if not nonstandard:
         pytest.skip("no KEM here that OpenSSL lacks")
     token, display = next((token, name) for token, name in nonstandard if token in ("hqc1", "hqc128", "frodokem640aes"))
@@ -111,12 +126,16 @@ def test_a_gcs_with_openssl_alone_names_what_it_lacks(keys: Path, tmp_path: Path
 
 @two_builds
 @pytest.mark.parametrize("programs", [(HERE, OTHER), (OTHER, HERE)], ids=["the gcs is another", "the drone is another"])
-def test_two_builds_agree_on_what_both_have(keys: Path, tmp_path: Path, programs: tuple[str, str]) -> None:
+def test_two_builds_agree_on_what_both_have(tmp_path: Path, programs: tuple[str, str]) -> None:
+    keys = tmp_path / "keys"
+    tunnel.init_keys(str(keys), ["uav1"], [sig for sig in SIGNATURES if sig in algorithms_of(HERE, "SIG")])
     with two_ends(tmp_path, keys, programs, LIGHT) as (drone, gcs):
         assert eventually(lambda: all(end.link()["state"] == "UP" for end in (drone, gcs)), 60), drone.link()
-        assert drone.ask("rekey", suite=REKEYED, timeout_s=60)["ok"]
-        assert eventually(lambda: all(end.link()["suite"] == REKEYED for end in (drone, gcs)), 60), drone.link()
-        one, other = kems_of(programs[0]), kems_of(programs[1])
+        for suite in suites_of_both(programs):
+            assert drone.ask("rekey", suite=suite, timeout_s=60)["ok"], suite
+            for end in (drone, gcs):
+                assert eventually(lambda end=end, suite=suite: end.link()["suite"] == suite, 60), (suite, end.link())
+        one, other = algorithms_of(programs[0]), algorithms_of(programs[1])
         for token in ("hqc1", "hqc128"):
             if token in one and token not in other:
                 answer = drone.ask("rekey", suite=f"cs-{token}-aesgcm-mldsa44", timeout_s=60)
@@ -127,7 +146,7 @@ def test_two_builds_agree_on_what_both_have(keys: Path, tmp_path: Path, programs
 @two_builds
 @pytest.mark.parametrize("programs", [(HERE, OTHER), (OTHER, HERE)], ids=["the gcs is another", "the drone is another"])
 def test_two_builds_name_what_only_one_has(keys: Path, tmp_path: Path, programs: tuple[str, str]) -> None:
-    one, other = kems_of(programs[0]), kems_of(programs[1])
+    one, other = algorithms_of(programs[0]), algorithms_of(programs[1])
     lacking = [token for token in ("hqc1", "hqc128") if token in one and token not in other]
     if not lacking:
         pytest.skip("the other build has HQC as this one")
