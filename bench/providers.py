@@ -44,20 +44,23 @@ SLOW_S = 0.2
 
 @dataclass(frozen=True)
 class Build:
-    """A workspace that was set up, and folders of libraries that it is to load before its own."""
+    """A workspace that was set up, folders of libraries that it is to load before its own, and more environment."""
 
     name: str
     workspace: Path
     libraries: tuple[Path, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 def build_of(text: str) -> Build:
-    """Of `NAME=WORKSPACE[:FOLDER...]`. Raises ValueError."""
-    name, _, places = text.partition("=")
-    workspace, *folders = (Path(each).resolve() for each in places.split(":")) if places else [None]
-    if workspace is None or not (workspace / "tools" / "run").is_file():
+    """Of `NAME=WORKSPACE[:FOLDER | :VARIABLE=VALUE]...`. Raises ValueError."""
+    name, _, rest = text.partition("=")
+    place, *more = rest.split(":")
+    workspace = Path(place).resolve()
+    if not place or not (workspace / "tools" / "run").is_file():
         raise ValueError(f"{text}: NAME=WORKSPACE[:FOLDER...], and the workspace has tools/run")
-    return Build(name, workspace, tuple(folders))
+    folders = tuple(Path(each).resolve() for each in more if "=" not in each)
+    return Build(name, workspace, folders, tuple(each for each in more if "=" in each))
 
 
 class Worker:
@@ -82,7 +85,7 @@ def worker(build: Build) -> Iterator[Worker]:
     """The process of a build, in its own environment."""
     folders = ":".join(map(str, build.libraries))
     path = f"LD_LIBRARY_PATH={shlex.quote(folders)}:$LD_LIBRARY_PATH exec" if folders else "exec"
-    command = ["bash", "-c", f"{path} python {shlex.quote(str(Path(__file__).resolve()))}"]
+    command = ["env", *build.variables, "bash", "-c", f"{path} python {shlex.quote(str(Path(__file__).resolve()))}"]
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
     with subprocess.Popen(
         [str(build.workspace / "tools" / "run"), *command],

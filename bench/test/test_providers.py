@@ -29,8 +29,9 @@ def test_the_page_has_a_column_for_each_library_and_a_dash_where_one_lacks_the_a
 
 
 def test_a_build_names_its_workspace():
-    build = providers.build_of(f"C={rig.ROOT}:/tmp")
+    build = providers.build_of(f"C={rig.ROOT}:/tmp:OPENSSL_ia32cap=0")
     assert (build.name, build.workspace, [str(each) for each in build.libraries]) == ("C", rig.ROOT, ["/tmp"])
+    assert build.variables == ("OPENSSL_ia32cap=0",)
     for text in ("C", "C=", "C=/nowhere"):
         with pytest.raises(ValueError, match="NAME=WORKSPACE"):
             providers.build_of(text)
