@@ -7,9 +7,10 @@
 
 Needs root (make distros). Each system is bootstrapped into a folder, which is removed at the end, and gets no more than
 make, git, certificates and this machine's settings for the network. Parts are sudo and plain, which run unless others
-are named, and tests, which takes half an hour and more. The outputs are in .deps/distros, the table of the newest run
-of each part in build/distros.md and, with --record, in bench/results/distros.md. If this machine compiles through
-ccache (CMAKE_CXX_COMPILER_LAUNCHER and CCACHE_DIR), so do they, each release with a cache of its own.
+are named, tests, which takes half an hour and more, and openssl: the engine without liboqs. The outputs are in
+.deps/distros, the table of the newest run of each part in build/distros.md and, with --record, in
+bench/results/distros.md. If this machine compiles through ccache (CMAKE_CXX_COMPILER_LAUNCHER and CCACHE_DIR), so do
+they, each release with a cache of its own.
 """
 
 import argparse
@@ -42,7 +43,8 @@ PLATFORM = (
 # needs more of liboqs than a first demo.
 QUICK = (
     *("aead", "ascon", "bundle", "config_yaml", "control_frame", "frame", "handshake_datagram", "kdf", "key_file"),
-    *("kem_sig", "replay_window", "session", "shaper", "transport", "vectors_mavlink", "vectors_transport", "x25519"),
+    *("kem_sig", "known_answers", "lack", "nist_answers", "replay_window", "self_test", "session", "shaper"),
+    *("transport", "vectors_mavlink", "vectors_transport", "x25519"),
 )
 
 
@@ -84,12 +86,12 @@ def set_up(system: System, setup: str) -> None:
     system.says("tools/run pqcmav doctor", "doctor")
 
 
-def engine_tests(system: System) -> str:
+def engine_tests(system: System, folder: str = "build/pqc_mav_tunnel", run: str = "tools/run ") -> str:
     """Some of the engine's tests compile without a warning, and pass; returns how many."""
     targets = " ".join(f"test_{name}" for name in QUICK)
-    compiled(system, f"tools/run cmake --build build/pqc_mav_tunnel --target {targets}")
+    compiled(system, f"{run}cmake --build {folder} --target {targets}")
     choice = f"-R '^({'|'.join(QUICK)}):'"
-    said = system.says(f"tools/run ctest --test-dir build/pqc_mav_tunnel -j2 --output-on-failure {choice}", "ctest")
+    said = system.says(f"{run}ctest --test-dir {folder} -j2 --output-on-failure {choice}", "ctest")
     passed = re.findall(r"^100% tests passed, 0 tests failed out of (\d+)$", said, re.M)
     check(len(passed) == 1, said[-2000:])
     return f"{passed[0]} passed"
@@ -99,6 +101,19 @@ def compiled(system: System, build: str) -> None:
     """The engine's tests compile without a warning."""
     said = system.says(build, "tests-build")
     check(not (found := [line for line in said.splitlines() if WARNING.search(line)]), "\n".join(found[:20]))
+
+
+def without_liboqs(system: System) -> None:
+    """The daemon compiles with OpenSSL alone; it has the standards by it, and says what it lacks and who has that."""
+    options = "-DPQCMAV_LIBOQS=OFF -DPQCMAV_PYTHON=OFF -DPQCMAV_ON_DEMAND=ON -DCMAKE_UNITY_BUILD=ON"
+    system.says("tools/setup_system.sh", "packages")
+    compiled(system, f"cmake -S src/pqc_mav_tunnel -B {ALONE} -G Ninja {options} && cmake --build {ALONE}")
+    said = system.says(f"{ALONE}/pqcmav-tunneld --preflight", "preflight", good=False)
+    lines = {" ".join(line.split()[1:2]): line for line in said.splitlines()}
+    for name in ("ML-KEM-768", "ML-DSA-65", "SLH-DSA-SHA2-128s"):
+        check(" by OpenSSL 3." in lines.get(name, ""), f"{name} is not OpenSSL's:\n{said}")
+    for name in ("HQC-1", "Falcon-512"):
+        check("this was built without liboqs; liboqs " in lines.get(name, ""), f"nobody says who has {name}:\n{said}")
 
 
 def tested(system: System, command: str) -> str:
@@ -122,9 +137,18 @@ TITLES = {
     "sudo": "a user with sudo, in a path with a space",
     "plain": "a user without sudo",
     "tests": "tests, not as root",
+    "openssl": "the engine with OpenSSL alone",
     "quick": "a user without sudo, what CI has time for",
 }
-USERS = {"sudo": ("pilot", "my drones/pqcmav"), "plain": ("guest", "pqcmav"), "tests": ("tester", "pqcmav")}
+USERS = {
+    "sudo": ("pilot", "my drones/pqcmav"),
+    "plain": ("guest", "pqcmav"),
+    "tests": ("tester", "pqcmav"),
+    "openssl": ("alone", "pqcmav"),
+}
+# Where OpenSSL has the standards.
+WITH_STANDARDS = ("trixie", "resolute")
+ALONE = "build/alone"
 
 
 def steps_of(part: str, system: System, release: str, tar: Path) -> Steps:
@@ -137,6 +161,12 @@ def steps_of(part: str, system: System, release: str, tar: Path) -> Steps:
             demo: lambda: flies(system, demo),
             setup: lambda: set_up(system, setup),
             "packages made, installed, run, removed": lambda: packages(system, tar),
+        }
+    if part == "openssl":
+        return {
+            **bare,
+            "without liboqs": lambda: without_liboqs(system),
+            f"{len(QUICK)} of the engine's test programs": lambda: engine_tests(system, ALONE, ""),
         }
     if part == "tests":
         return {
@@ -200,7 +230,7 @@ def try_part(result: Result, name: str, commit: str, keep: Callable[[], None]) -
     folder.mkdir(mode=0o755)
     with ExitStack() as stack:
         stack.callback(remove, folder)
-        system = System(release, tar, folder, user, place, sudo=name in ("sudo", "tests"))
+        system = System(release, tar, folder, user, place, sudo=name not in ("plain", "quick"))
         stack.enter_context(system.mounted())
         steps = steps_of(name, system, release, tar)
         part = Part(time.strftime("%Y-%m-%d", time.gmtime()), commit, list(steps))
@@ -285,7 +315,8 @@ def main() -> int:
         keep()
         good &= reached is not False
         for name in parts if reached else []:
-            good &= try_part(result, name, commit, keep)
+            if name != "openssl" or result.release in WITH_STANDARDS:
+                good &= try_part(result, name, commit, keep)
     print(f"\n{distros_table.text(results, {name: TITLES[name] for name in parts})}")
     return 0 if good else 1
 
