@@ -41,7 +41,7 @@ def fitted(out: Console, table: Callable[[Collection[str]], Table], expendable: 
             break
     if count == 0:
         return made
-    return Group(made, Text(f"A wider terminal also shows: {', '.join(expendable[:count])}.", "dim"))
+    return Group(made, Text(f"A wider terminal adds: {', '.join(expendable[:count])}.", "dim"))
 
 
 def print_json(value: Any) -> None:

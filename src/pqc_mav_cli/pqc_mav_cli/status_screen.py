@@ -79,7 +79,7 @@ def _narrow(out: Console, cells: Sequence[Cells]) -> _Form:
     counts = range(len(EXPENDABLE))
     count = next((count for count in counts if width(cells, EXPENDABLE[:count]) <= out.width), len(EXPENDABLE))
     left_out = EXPENDABLE[:count]
-    said = [Text(f"A wider terminal also shows: {', '.join(left_out)}.", "dim")] if left_out else []
+    said = [Text(f"A wider terminal adds: {', '.join(left_out)}.", "dim")] if left_out else []
     return _Form([table(cells, left_out), *said], 1 + len(cells) + sum(_lines(out, line) for line in said))
 
 

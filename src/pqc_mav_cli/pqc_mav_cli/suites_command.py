@@ -66,15 +66,15 @@ def suites(
     if as_json:
         print_json(chosen)
     else:
-        _print_table(chosen)
+        _print_table(chosen, pqc_mav_tunnel.providers())
 
 
 def computed(suite: dict[str, Any]) -> str:
-    """The libraries that compute the KEM and the signature here."""
+    """The library that computes the KEM and the signature here; 'both': one computes the one, one the other."""
     if not suite["available"]:
         return "[yellow]no[/yellow]"
-    by = dict.fromkeys((suite["kem_by"], suite["sig_by"]))
-    return f"[green]{'+'.join(name.split()[0] for name in by)}[/green]"
+    by = suite["kem_by"].split()[0] if suite["kem_by"] == suite["sig_by"] else "both"
+    return f"[green]{by}[/green]"
 
 
 def matches(suite: dict[str, Any], name: str, text: str) -> bool:
@@ -88,7 +88,7 @@ def _plain(text: str) -> str:
 
 
 # What a narrow terminal does without first: the short code says the same as the id and the AEAD.
-EXPENDABLE = ("id", "public key", "ciphertext", "signature size", "AEAD")
+EXPENDABLE = ("id", "public key", "ciphertext", "signature size", "AEAD", "level")
 
 
 def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table:
@@ -117,10 +117,10 @@ def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table
     return made
 
 
-def _print_table(chosen: list[dict[str, Any]]) -> None:
+def _print_table(chosen: list[dict[str, Any]], libraries: str) -> None:
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
     out.print(fitted(out, lambda left_out: table(chosen, left_out), EXPENDABLE))
     for reason in dict.fromkeys(suite["reason"] for suite in chosen if not suite["available"]):
         out.print(f"[yellow]no[/yellow]: {reason}")
-    out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here")
+    out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here ({libraries})")

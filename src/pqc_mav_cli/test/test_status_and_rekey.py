@@ -87,7 +87,7 @@ def test_the_live_view_follows_the_size_of_its_terminal_and_leaves_the_last_stat
     with Terminal("status", "--namespace", "t/gcs") as terminal:
         terminal.wait_for("epoch, key age")
         terminal.resize(60, 12)
-        terminal.wait_for("A wider terminal also shows")
+        terminal.wait_for("A wider terminal adds")
         terminal.resize(160, 30)
         terminal.wait_for("127.0.0.1:")
         terminal.signal(signal.SIGINT)

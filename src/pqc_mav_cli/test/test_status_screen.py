@@ -52,7 +52,7 @@ def test_without_room_for_shaping_that_is_said() -> None:
 def test_a_narrow_one_names_what_it_leaves_out() -> None:
     lines = shown(pair(), 60, 24)
     assert [line.split()[:3] for line in lines[1:3]] == [["drone", "d1", "UP"], ["gcs", "drone0", "UP"]]
-    assert " ".join(lines[3:]).startswith("A wider terminal also shows: handshakes, peer, epoch")
+    assert " ".join(lines[3:]).startswith("A wider terminal adds: handshakes, peer, epoch")
 
 
 def test_of_a_fleet_the_tunnels_that_need_someone_come_first() -> None:

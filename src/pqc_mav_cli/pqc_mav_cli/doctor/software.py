@@ -84,11 +84,12 @@ def engine() -> list[Finding]:
     except ImportError as error:
         return [fail("engine", f"pqc_mav_tunnel cannot be imported: {error}", BUILD)]
     try:
-        suites = tunnel.suites(view="core")
+        core, standard = tunnel.suites(view="core"), tunnel.suites(view="standard")
     except tunnel.TunnelError as error:
         return [fail("engine", str(error), BUILD)]
-    available = sum(1 for suite in suites if suite.available)
-    text = f"version {tunnel.engine_version()}, {available} of {len(suites)} core suites can run"
+    available = sum(suite.available for suite in core)
+    text = f"version {tunnel.engine_version()}, {available} of {len(core)} core suites can run"
+    text += f", {sum(suite.available for suite in standard)} of {len(standard)} of published standards alone"
     return [
         ok("engine", text) if available else fail("engine", text, BUILD),
         ok("OpenSSL", tunnel.openssl_version()),
@@ -101,7 +102,7 @@ def algorithms(preflight: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """Who computes what: one line per kind, and one per missing algorithm of which there is one edition alone."""
     findings = []
     for kind, title in (("KEM", "key exchange"), ("SIG", "signatures")):
-        entries = [entry for entry in preflight if entry["kind"] == kind]
+        entries = sorted((entry for entry in preflight if entry["kind"] == kind), key=lambda entry: not entry["by"])
         have: dict[str, list[str]] = {}
         for entry in entries:
             have.setdefault(entry["by"] or "not here", []).append(entry["display"])

@@ -37,7 +37,7 @@ def test_missing_algorithms_are_named_with_the_reason() -> None:
 
 def test_who_computes_what_is_said() -> None:
     told = doctor_software.algorithms(ALGORITHMS)[0].text
-    assert told == "OpenSSL 3.5.1: ML-KEM-768; not here: Classic-McEliece-348864, HQC-3; liboqs 0.13.0: HQC-192"
+    assert told == "OpenSSL 3.5.1: ML-KEM-768; liboqs 0.13.0: HQC-192; not here: Classic-McEliece-348864, HQC-3"
 
 
 def test_no_algorithm_of_a_kind_is_a_failure() -> None:
