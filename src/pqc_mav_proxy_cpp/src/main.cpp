@@ -10,8 +10,8 @@
 
 #include "command_line.hpp"
 #include "failure.hpp"
-#include "hangups.hpp"
 #include "proxy_node.hpp"
+#include "signals.hpp"
 #include "text.hpp"
 
 namespace {
@@ -22,14 +22,14 @@ using pqc_mav_proxy_cpp::ProxyNode;
 
 void initialise(int argc, char** argv) {
   try {
-    rclcpp::init(argc, argv);
+    rclcpp::init(argc, argv, rclcpp::InitOptions(), rclcpp::SignalHandlerOptions::None);
   } catch (const std::exception& error) {
     throw Failure(std::string("Bad arguments: ") + error.what());
   }
 }
 
 void serve(int argc, char** argv) {
-  pqc_mav_proxy_cpp::Hangups::block();
+  pqc_mav_proxy_cpp::Signals::block();
   const std::vector<std::string> arguments(argv, argv + argc);
   pqc_mav_proxy_cpp::check_parameter_files(arguments);
   initialise(argc, argv);
@@ -37,7 +37,7 @@ void serve(int argc, char** argv) {
   rclcpp::executors::SingleThreadedExecutor executor;  // enough: the node's callbacks wait for no handshake
   executor.add_node(node->get_node_base_interface());
   node->when_finalized([&] { executor.cancel(); });
-  const pqc_mav_proxy_cpp::Hangups hangups([&] { node->reload(); }, [] { rclcpp::shutdown(); });
+  const pqc_mav_proxy_cpp::Signals signals([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();
 }
 

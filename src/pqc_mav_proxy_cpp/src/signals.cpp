@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hangups.hpp"
+#include "signals.hpp"
 
 #include <pthread.h>
 
@@ -9,34 +9,35 @@
 namespace pqc_mav_proxy_cpp {
 namespace {
 
-sigset_t hangup() {
+sigset_t all() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGHUP);
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) sigaddset(&set, number);
   return set;
 }
 
 }  // namespace
 
-void Hangups::block() {
-  const auto set = hangup();
+void Signals::block() {
+  const auto set = all();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-Hangups::Hangups(std::function<void()> reload, std::function<void()> end)
+Signals::Signals(std::function<void()> reload, std::function<void()> end)
     : thread_([this, reload = std::move(reload), end = std::move(end)] {
-        const auto set = hangup();
+        const auto set = all();
         siginfo_t info{};
         while (!ending_) {
-          if (::sigwaitinfo(&set, &info) != SIGHUP || ending_) continue;
-          if (info.si_code == SI_KERNEL)
-            end();
-          else
+          const int number = ::sigwaitinfo(&set, &info);
+          if (number < 0 || ending_) continue;
+          if (number == SIGHUP && info.si_code != SI_KERNEL)
             reload();
+          else
+            end();
         }
       }) {}
 
-Hangups::~Hangups() {
+Signals::~Signals() {
   ending_ = true;
   ::pthread_kill(thread_.native_handle(), SIGHUP);
   thread_.join();
