@@ -17,11 +17,15 @@ from pqc_mav_common.testing_proxies import gcs_parameters
 
 def minds(process: Running) -> bool:
     """Whether the process blocks or handles SIGTERM by now."""
-    of = Path(f"/proc/{process.process.pid}")
-    if b"--ros-args" not in (of / "cmdline").read_bytes():
-        return False  # before exec() it blocks them all for a moment
-    status = (of / "status").read_text()
-    return any(int(mask, 16) & 1 << (signal.SIGTERM - 1) for mask in re.findall(r"Sig(?:Blk|Cgt):\s*(\w+)", status))
+    status = Path(f"/proc/{process.process.pid}/status").read_text()
+    masks = [int(mask, 16) for mask in re.findall(r"Sig(?:Blk|Cgt):\s*(\w+)", status)]
+    # What blocks SIGUSR1, too, begins a process or a thread, and blocks all for a moment.
+    return any(mask & bit(signal.SIGTERM) and not mask & bit(signal.SIGUSR1) for mask in masks)
+
+
+def bit(number: signal.Signals) -> int:
+    """Of a signal in a mask."""
+    return 1 << (number - 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
