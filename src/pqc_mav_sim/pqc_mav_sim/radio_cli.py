@@ -27,6 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--burst-ms", type=float, default=defaults.burst_ms, help="of each such time (default %(default)g)"
     )
+    parser.add_argument("--bit-errors", type=float, default=0.0, help="share of the bits that the air bends")
     parser.add_argument("--byte-loss", type=float, default=0.0, help="share of bytes a serial port loses, and invents")
     parser.add_argument("--rtscts", action="store_true", help="the radio stops its host instead of losing bytes")
     parser.add_argument("--seed", type=int, default=defaults.seed, help="of what is lost (default %(default)d)")
@@ -42,12 +43,16 @@ def terms_from(args: argparse.Namespace) -> RadioTerms:
         raise ValueError(f"{args.drones} drones are out of range: give 1 to 8")
     if not 0.0 <= args.loss <= 0.95:
         raise ValueError(f"loss {args.loss:g} is out of range: give 0 to 0.95")
+    if not 0.0 <= args.bit_errors <= 0.1:
+        raise ValueError(f"bit errors {args.bit_errors:g} are out of range: give 0 to 0.1")
     if not 0.0 <= args.byte_loss <= 0.1:
         raise ValueError(f"byte loss {args.byte_loss:g} is out of range: give 0 to 0.1")
     if not 1.0 <= args.burst_ms <= 60_000.0:
         raise ValueError(f"bursts of {args.burst_ms:g} ms are out of range: give 1 to 60000")
     profile = PROFILES[args.profile]
-    return RadioTerms(profile, args.drones, args.loss, args.burst_ms, args.byte_loss, args.rtscts, args.seed)
+    return RadioTerms(
+        profile, args.drones, args.loss, args.burst_ms, args.bit_errors, args.byte_loss, args.rtscts, args.seed
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

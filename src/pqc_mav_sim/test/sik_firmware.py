@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of SiK's firmware compiled for this machine: framing, the times of turns, AT commands.
+"""Parts of SiK's firmware compiled for this machine: framing, the times of turns, AT commands, error correction.
 
 `PQCMAV_SIK_SOURCE` is the folder Firmware/ of a checkout of github.com/ArduPilot/SiK (tried with 50189f2); nothing of
 it is part of this repository. The source goes to the compiler with other words for the 8051's kinds of memory; what it
@@ -104,6 +104,31 @@ void host_turns(uint8_t rate, bool ecc, uint16_t *out) {
 }
 """
 
+_GOLAY = """
+static uint8_t netid[2] = { 25, 0 };
+static uint8_t radio_buffer[MAX_PACKET_LENGTH], receive_packet_length;
+static bool packet_received;
+static struct { uint16_t rx_errors, corrected_errors, corrected_packets; } errors;
+#define debug(...) ((void)0)
+static void radio_receiver_on(void) { packet_received = false; }
+static bool radio_transmit_simple(uint8_t length, uint8_t *buf, uint16_t ticks) {
+  receive_packet_length = length; packet_received = true; return true;
+}
+"""
+
+_GOLAY_END = """
+unsigned host_encode(uint8_t length, uint8_t *packet, uint8_t *air) {
+  radio_transmit_golay(length, packet, 0);
+  memcpy(air, radio_buffer, receive_packet_length);
+  return receive_packet_length;
+}
+bool host_decode(unsigned length, uint8_t *air, uint8_t *packet) {
+  uint8_t size;
+  memcpy(radio_buffer, air, length); receive_packet_length = length; packet_received = true; feature_golay = true;
+  return radio_receive_packet(&size, packet);
+}
+"""
+
 _COMMANDS = """
 static char said[65536];
 static unsigned said_size;
@@ -188,6 +213,13 @@ def build(folder: Path) -> ctypes.CDLL:
         _function("parameters.c", "param_check"),
         _function("parameters.c", "param_set"),
         _function("parameters.c", "param_default"),
+        _text("golay23.h"),
+        _GOLAY,
+        _without_includes("golay.c"),
+        _without_includes("crc.c"),
+        _function("radio_443x.c", "radio_transmit_golay"),
+        _function("radio_443x.c", "radio_receive_packet"),
+        _GOLAY_END,
         _COMMANDS,
         commands,
         _COMMANDS_END,

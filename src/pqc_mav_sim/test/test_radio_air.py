@@ -17,9 +17,10 @@ HEARTBEAT = bytes(mavlink.MAVLink(None).heartbeat_encode(2, 12, 0, 0, 4).pack(ma
 class World:
     """Radios whose hosts read all that comes at once."""
 
-    def __init__(self, profile: str = "sik-raw", radios: int = 2, loss: float = 0.0) -> None:
+    def __init__(self, profile: str = "sik-raw", radios: int = 2, loss: float = 0.0, bit_errors: float = 0.0) -> None:
         self.modems = [Modem(PROFILES[profile]) for _ in range(radios)]
-        self.air = Air(self.modems, ImpairedDirection("test", Impairment(loss=loss, dead_ms=200 if loss else 0)))
+        channel = ImpairedDirection("test", Impairment(loss=loss, dead_ms=200 if loss else 0))
+        self.air = Air(self.modems, channel, bit_errors=bit_errors)
         self.heard = [b""] * radios
         self.now = 0.0
 
@@ -49,6 +50,15 @@ def test_both_ways_each_has_its_half():
     rates = [len(heard) / 20 for heard in world.heard]
     assert all(2_400 < rate < 3_400 for rate in rates)
     assert abs(rates[0] - rates[1]) < 200
+
+
+def test_of_bent_bits_all_is_lost_that_ecc_does_not_repair():
+    lost = {}
+    for profile in ("sik", "sik-ecc"):
+        world = World(profile, bit_errors=0.005)
+        world.run(10, fill=(0,))
+        lost[profile] = world.modems[1].counts.air_lost / world.modems[0].counts.sent_packets
+    assert lost["sik"] > 0.9 and lost["sik-ecc"] < 0.01
 
 
 def test_what_finds_no_room_is_lost_and_counted():

@@ -63,6 +63,29 @@ def test_turns_and_times_are_the_firmwares(firmware, rate, ecc):
     assert [round(each / TICK_S) for each in times] + [own.most] == list(out)
 
 
+@pytest.mark.parametrize("bit_errors", [0.0, 0.01, 0.03, 0.05])
+def test_as_many_packets_arrive_bent_as_the_firmware_repairs(firmware, bit_errors):
+    draw, own, tries, good = random.Random(1), RadioProfile("", ecc=True), 2_000, 0
+    for _ in range(tries):
+        sent = draw.randbytes(20)
+        air, came = ctypes.create_string_buffer(252), ctypes.create_string_buffer(252)
+        size = firmware.host_encode(len(sent) + 2, sent + bytes(2), air)
+        bent = sum(1 << at for at in range(8 * size) if draw.random() < bit_errors)
+        heard = (int.from_bytes(air.raw[:size], "little") ^ bent).to_bytes(size, "little")
+        good += bool(firmware.host_decode(size, heard, came)) and came.raw[:20] == sent
+    expected = own.arrives(20, bit_errors)
+    assert abs(good / tries - expected) <= 3 * (expected * (1 - expected) / tries) ** 0.5
+
+
+def test_a_byte_takes_the_air_of_two_and_the_longest_packet_is_the_firmwares(firmware):
+    own, air = RadioProfile("", ecc=True), ctypes.create_string_buffer(256)
+    sizes = {size: firmware.host_encode(size + 2, bytes(size + 2), air) for size in range(own.most + 1)}
+    assert sizes[own.most] <= 252 < sizes[own.most] + 12  # what its radio holds
+    raw = RadioProfile("").byte_s
+    for size, encoded in sizes.items():  # the firmware's own reckoning does not round to words
+        assert abs(encoded - sizes[0] - round((own.flight_s(size) - own.flight_s(0)) / raw)) <= 4
+
+
 def anything(draw: random.Random) -> bytes:
     """Messages, whole and cut, signed, of both versions, and foreign bytes."""
     attitude = bytes(MAV.attitude_encode(1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6).pack(MAV))

@@ -68,6 +68,7 @@ def test_lost_and_invented_bytes():
     [
         (["--drones", "9"], "9 drones are out of range"),
         (["--loss", "1"], "loss 1 is out of range"),
+        (["--bit-errors", "0.5"], "bit errors 0.5 are out of range"),
         (["--byte-loss", "0.5"], "byte loss 0.5 is out of range"),
         (["--burst-ms", "0"], "bursts of 0 ms are out of range"),
     ],

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import heapq
+import random
 from collections.abc import Callable, Sequence
 from itertools import count
 
@@ -19,10 +20,17 @@ class Air:
     """Radios on one channel. What one sends all others hear, unless the channel has a bad moment."""
 
     def __init__(
-        self, modems: Sequence[Modem], channel: ImpairedDirection, listener: Callable[[bytes], None] | None = None
+        self,
+        modems: Sequence[Modem],
+        channel: ImpairedDirection,
+        listener: Callable[[bytes], None] | None = None,
+        bit_errors: float = 0.0,
     ) -> None:
-        """`channel` says which packets are lost; its delays are not used. `listener` hears every packet."""
+        """`channel` says which packets are lost; its delays are not used. `listener` hears every packet. Of the bits
+        such a share is bent."""
         self._listener = listener
+        self._bit_errors = bit_errors
+        self._random = random.Random(f"bits {bit_errors}")
         self._modems = modems
         self._channel = channel
         self._flying: list[tuple[float, int, int, bytes, bool]] = []
@@ -80,7 +88,7 @@ class Air:
             if not packet:
                 continue
             end = self._now + modem.profile.flight_s(len(packet))
-            while modem.profile.repeats and self._channel.offer(len(packet), end).lost:
+            while modem.profile.repeats and self._loses(number, packet, end):
                 end += modem.profile.flight_s(len(packet))
             self._free_at[number] = end
             self._fly(number, packet, end + modem.profile.delay_s)
@@ -89,13 +97,16 @@ class Air:
     def _fly(self, sender: int, packet: bytes, arrives: float) -> None:
         if self._listener is not None:
             self._listener(packet)
-        is_lost = not self._modems[sender].profile.repeats and self._channel.offer(len(packet), arrives).lost
-        if is_lost:
+        if not self._modems[sender].profile.repeats and self._loses(sender, packet, arrives):
             for number, modem in enumerate(self._modems):
                 modem.counts.air_lost += number != sender
             return
         is_command = self._modems[sender].sends_command
         heapq.heappush(self._flying, (arrives, next(self._order), sender, packet, is_command))
+
+    def _loses(self, sender: int, packet: bytes, at: float) -> bool:
+        arrives = self._modems[sender].profile.arrives(len(packet), self._bit_errors)
+        return bool(self._channel.offer(len(packet), at).lost) or self._random.random() >= arrives
 
     def _deliver(self, now: float) -> None:
         while self._flying and self._flying[0][0] <= now:

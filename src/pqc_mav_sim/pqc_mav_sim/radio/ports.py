@@ -32,6 +32,7 @@ class RadioTerms:
         drones: radios in the air besides the one on the ground.
         loss: share of the time in which the air carries nothing.
         burst_ms: how long it does so each time.
+        bit_errors: share of the bits that the air bends, which ECC is there for.
         byte_loss: share of bytes that a serial port loses, and as many that it invents.
         flow_control: the radio stops its host instead of losing what comes too fast.
         seed: of all that is drawn.
@@ -41,6 +42,7 @@ class RadioTerms:
     drones: int = 1
     loss: float = 0.0
     burst_ms: float = 200.0
+    bit_errors: float = 0.0
     byte_loss: float = 0.0
     flow_control: bool = False
     seed: int = 1
@@ -56,7 +58,7 @@ class RadioPorts:
         self._terms = terms
         self._modems = [Modem(terms.profile) for _ in range(terms.drones + 1)]
         bad = Impairment(loss=terms.loss, dead_ms=terms.burst_ms) if terms.loss else Impairment()
-        self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad), listener)
+        self._air = Air(self._modems, ImpairedDirection(f"air {terms.seed}", bad), listener, terms.bit_errors)
         self._random = random.Random(f"bytes {terms.seed}")
         links: list[Path | None] = [None] * len(self._modems)
         if folder is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 
 TICK_S = 16e-6  # s, of SiK's timer
 _TRAILER = 2  # bytes that SiK puts behind each packet
+_HEADER = 5  # network, length and checksum
 _OVERHEAD_TICKS = 13
 _PREAMBLE_MORE = 3  # bytes
+_WORD, _REPAIRED = 23, 3  # bits of a word of SiK's Golay code, which has 12 of the packet's, and how many may be bent
 _MS_TICKS = 62  # as SiK counts the longest turn
 _WINDOW_MOST = 0x1FFF * TICK_S
 
@@ -23,7 +26,7 @@ class RadioProfile:
         baud: of its serial port.
         air_kbit: bits in the air per second while it sends.
         aligns: air packets begin and end with MAVLink messages, and heartbeats are answered with RADIO_STATUS.
-        ecc: each byte goes twice, and packets are half as long.
+        ecc: each byte goes as two, packets are half as long, and bent bits are repaired.
         packet_most: bytes of one air packet.
         buffer: bytes from the host that wait for the air; what comes beyond is lost.
         to_host_buffer: bytes from the air that wait for the serial port.
@@ -91,6 +94,15 @@ class RadioProfile:
     def flight_s(self, size: int) -> float:
         """Air time of a packet with so many bytes of the host."""
         return self.reach_s + (size + _TRAILER) * self.byte_s
+
+    def arrives(self, size: int, bit_errors: float) -> float:
+        """How probable it is that a packet does, if so large a share of the bits is bent."""
+        if not self.ecc:  # the checksum finds any; beside the packet it covers the header
+            return float((1 - bit_errors) ** (8 * (size + _TRAILER + _HEADER)))
+        word = sum(
+            comb(_WORD, bent) * bit_errors**bent * (1 - bit_errors) ** (_WORD - bent) for bent in range(_REPAIRED + 1)
+        )
+        return float(word ** (2 * ((size + _TRAILER + 2) // 3 + 2)))  # three bytes are two words, as are header and sum
 
     def fits(self, left_s: float) -> int:
         """Bytes that a packet may have which has to be over by then."""
