@@ -381,7 +381,6 @@ void read_gcs(Reader& in, EngineConfig& out) {
       entry.radio = parse_radio(text, "drone." + id + ".radio");
       complete_radio(in, out, radio_id, *entry.radio);
       check_radio("drone." + id + ".", *entry.radio, out.drones);
-      in.effective["compact"] = out.compact = true;
     }
     out.drones.push_back(std::move(entry));
   }

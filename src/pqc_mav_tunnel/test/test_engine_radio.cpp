@@ -190,6 +190,7 @@ TEST(EngineRadios, ADroneByARadioIsAddedAndRemovedWhileTheGcsRuns) {
     auto second = start(with(drone_values(late.keys, "uav2", 46011), {{"peer", late.air.at(1)}}));
     ASSERT_TRUE(eventually([&] { return up(*second) && up(*late.gcs, 1); }));
     EXPECT_TRUE(late.passes(late.autopilot2, *second, late.ground2, "uav2"));
+    EXPECT_TRUE(status(*second).compact && status(*late.gcs, 1).compact) << "though the gcs began without a radio";
     EXPECT_EQ(late.gcs->remove_drone("uav2").removed, Names{"uav2"});
     EXPECT_TRUE(eventually([&] { return !up(*second); })) << "it was told";
   }

@@ -149,7 +149,8 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment(DataShare share) {
     const std::shared_lock lock(drones_mutex_);
     if (!drone->psk) return std::nullopt;
     const auto& rule = drone->entry.require_signature;
-    return DroneRecord{drone->psk->clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure};
+    const std::uint16_t more = drone->entry.radio ? features::kCompact : 0;  // of which each byte counts
+    return DroneRecord{drone->psk->clone(), rule.value_or(false), !rule.has_value(), config_.allow_pure, more};
   };
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);

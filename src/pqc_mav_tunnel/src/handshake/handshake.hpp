@@ -92,6 +92,7 @@ struct DroneRecord {
   bool require_signature = false;
   bool sign_where_known = false;  // require it once drone_public knows the key
   bool allow_pure = true;
+  std::uint16_t features = 0;  // granted besides those of the gcs
 };
 
 /// A pooled or fresh ephemeral KEM key pair.

@@ -164,8 +164,8 @@ struct HandshakeResponder::Impl {
   }
 
   void agree_on_features(ServerHello& answer_hello) {
-    keys.features = hello.features & env->features;
-    if ((keys.features & features::kCompact) != 0) keys.own_index = env->receive_index();
+    keys.features = hello.features & (env->features | drone.features);
+    if ((keys.features & features::kCompact) != 0 && env->receive_index) keys.own_index = env->receive_index();
     if (const auto index = keys.own_index.value())
       answer_hello.index = *index;
     else

@@ -207,7 +207,8 @@ void DataPlane::on_datagram(MutableBytes datagram, const SockAddr& source, std::
 
 /// An index that nobody here holds is not answered: after a restart it may be another drone's already.
 void DataPlane::on_compact(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
-  const auto compact = config_.compact ? parse_compact_header(datagram) : std::nullopt;
+  const bool known = config_.compact || !by_index_.empty();
+  const auto compact = known ? parse_compact_header(datagram) : std::nullopt;
   if (!compact || too_long(datagram.size(), compact->size())) return refuse(nullptr, Drop::malformed, source);
   const auto it = by_index_.find(compact->index);
   const auto header = it == by_index_.end() ? std::nullopt : links_[it->second]->session.header_of(*compact);
