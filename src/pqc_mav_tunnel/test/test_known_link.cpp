@@ -59,6 +59,17 @@ TEST(KnownLink, TheRoundTripContainsTheQueueAndHasAnEnd) {
   EXPECT_EQ(known(2'500).round_trip, 600 * kMs);
 }
 
+TEST(KnownLink, ARadioMayBeSlowAndItsLossesComeTogether) {
+  for (const std::uint64_t full : {102, 2'500}) {
+    const auto radio = KnownLink::of({full * kMs, 100 * kMs, 100 * kMs, 200'000, 96 * kMs});
+    EXPECT_EQ(radio.round_trip, full * kMs);
+    EXPECT_EQ(radio.window, full == 102 ? 10U : 3U);
+    EXPECT_EQ(radio.wire_ns, 96 * kMs);
+    EXPECT_FALSE(radio.lossy);
+  }
+  EXPECT_EQ(KnownLink::of({{}, {}, {}, 0, 96 * kMs}).window, 3U);
+}
+
 TEST(KnownLink, ThreePercentAreLossy) {
   EXPECT_FALSE(known(102, 100, 29'999).lossy);
   EXPECT_TRUE(known(102, 100, 30'000).lossy);

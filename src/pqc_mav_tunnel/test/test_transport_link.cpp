@@ -106,15 +106,15 @@ TEST(TransportLink, DefaultSuiteByRadio) {
     seconds.push_back(world.seconds());
   }
   std::sort(seconds.begin(), seconds.end());
-  EXPECT_LE(seconds[250], 2.8);
-  EXPECT_LE(seconds[475], 4.0);
+  EXPECT_LE(seconds[250], 2.3);
+  EXPECT_LE(seconds[475], 3.6);
 }
 
 TEST(TransportLink, NothingGoesTwiceByAGoodRadio) {
   World world(by_radio(1, 0));
   ASSERT_TRUE(world.run());
-  EXPECT_LE(world.sent(false), 10U + 3 + 4 + 1);     // M2 with its parity, ACKs of M3, M4
-  EXPECT_LE(world.sent(true), 2U + 13 + 3 + 1 + 1);  // M1, ACKs of M2, M3 with its parity
+  EXPECT_LE(world.sent(false), 10U + 4 + 1);     // M2, ACKs of M3, M4
+  EXPECT_LE(world.sent(true), 2U + 11 + 3 + 1);  // M1, ACKs of M2, M3
   EXPECT_EQ(world.gcs()->counts().timeouts, 0u);
   EXPECT_EQ(world.drone().counts().timeouts, 0u);
 }

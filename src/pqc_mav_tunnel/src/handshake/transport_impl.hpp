@@ -63,7 +63,7 @@ struct Transport::Impl {
     return outgoing && outgoing->done() && !answered && asks(outgoing->message());
   }
   static bool asks(std::uint8_t message) noexcept;
-  static constexpr std::uint32_t kFirstContactWindow = 10, kWireWindow = 2;
+  static constexpr std::uint32_t kFirstContactWindow = 10, kWireWindow = KnownLink::kWindowByWire;
   // On a line that a few datagrams fill, none is late before so many others would have passed.
   static constexpr std::uint64_t kWireTimeoutParts = 4;
   static constexpr std::uint64_t kWideWait = 1'000 * kMs;
@@ -85,7 +85,9 @@ struct Transport::Impl {
   void on_answer(std::uint8_t message, std::uint64_t now);
   Took deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path, std::uint64_t now);
   [[nodiscard]] CutTerms terms() const noexcept {
-    return {options.in_session, options.datagram_limit, !options.in_session || lossy};
+    // By wire each datagram takes the time of one more, and a burst takes several of a group.
+    const bool parity = (!options.in_session && options.wire_ns == 0) || lossy;
+    return {options.in_session, options.datagram_limit, parity};
   }
   PathIndex join(std::size_t used);
   void lift() noexcept;

@@ -55,7 +55,10 @@ void Transport::Impl::start_last(Bytes frame, std::uint64_t now) {
   last_answers = complete_message;
   last_path = complete_path;
   last_due = {now};
-  if (lossy) last_due.push_back(now + kApart);
+  if (options.wire_ns != 0)
+    last_due.push_back(now + HelloSchedule::kApartByWire);
+  else if (lossy)
+    last_due.push_back(now + kApart);
 }
 
 void Transport::Impl::work(std::uint64_t now) {

@@ -114,7 +114,7 @@ class DataPlane {
   /// Of the address of a serial radio, where nobody forges one: how long a full datagram takes on its line. Else 0.
   [[nodiscard]] std::uint64_t wire_ns(const SockAddr& address) const noexcept {
     const auto wire = air().at(address);
-    return wire ? wire->radio().datagram_ns() : 0;
+    return wire ? wire->radio().datagram_ns(shape_kbit_) : 0;
   }
   /// As people know it.
   [[nodiscard]] std::string text_of(const SockAddr& address) const {
@@ -350,7 +350,7 @@ class DataPlane {
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings
   bool shaping_ = false;                        // packets may wait in a shaper
-  std::uint32_t shape_kbit_ = 0;
+  std::atomic<std::uint32_t> shape_kbit_{0};
   bool finds_rate_ = false;
   std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
   std::uint64_t bundles_armed_ns_ = ~std::uint64_t{0};

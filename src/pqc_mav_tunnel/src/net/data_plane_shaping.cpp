@@ -133,7 +133,7 @@ void DataPlane::shape_now(std::uint32_t kbit, bool finds, std::uint64_t now) {
 
 /// As set by hand or found, and no more than a radio carries; 0: as it comes.
 std::uint32_t DataPlane::rate_of(const Link& link, std::uint64_t now) const noexcept {
-  const auto kbit = link.finder ? link.finder->kbit(now) : shape_kbit_;
+  const auto kbit = link.finder ? link.finder->kbit(now) : shape_kbit_.load();
   if (!link.by_wire() || (kbit == 0 && !finds_rate_)) return kbit;
   const auto most = link.wire->kbit();
   return kbit == 0 ? most : std::min(kbit, most);

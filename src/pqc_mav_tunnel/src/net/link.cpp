@@ -109,9 +109,8 @@ bool Link::grant_due(std::uint64_t now) const noexcept {
 KnownLink Link::known() const noexcept {
   const auto loss = std::max(local.loss_ppm, remote ? remote->loss_ppm : 0);
   const auto full = full_peer == peer ? full_round_trip : std::nullopt;
-  auto out = KnownLink::of({full, probes.rtt_ns(), probes.least_ns(), loss});
-  if (by_wire()) out.wire_ns = wire->radio().datagram_ns();
-  return out;
+  const auto wire_ns = by_wire() ? wire->radio().datagram_ns(shaper ? shaper->kbit() : 0) : 0;
+  return KnownLink::of({full, probes.rtt_ns(), probes.least_ns(), loss, wire_ns});
 }
 
 bool Link::report_due(bool drone, bool silent, std::uint64_t now) noexcept {

@@ -120,9 +120,10 @@ RadioQuality RadioPort::quality() const {
   return out;
 }
 
-std::uint64_t RadioPort::datagram_ns() const noexcept {
+std::uint64_t RadioPort::datagram_ns(std::uint32_t kbit) const noexcept {
   const auto bytes = static_cast<double>(kDatagramSmall + (settings_.mavlink ? 3 : 1) * around());
-  return static_cast<std::uint64_t>(1e9 * bytes / bytes_per_s_.load(std::memory_order_relaxed));
+  const auto carried = bytes_per_s_.load(std::memory_order_relaxed);
+  return static_cast<std::uint64_t>(1e9 * bytes / (kbit == 0 ? carried : std::min(carried, kbit * 125.0)));
 }
 
 // --- Waiting ------------------------------------------------------------------------------------------------------

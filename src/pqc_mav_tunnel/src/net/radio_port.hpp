@@ -92,8 +92,8 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   /// What the line adds to a datagram of the usual size.
   [[nodiscard]] std::size_t around() const noexcept { return settings_.mavlink ? kCarrierAround : kLineAround + 2; }
 
-  /// How long a full datagram of a handshake takes.
-  [[nodiscard]] std::uint64_t datagram_ns() const noexcept;
+  /// How long a full datagram of a handshake takes; `kbit`: at that rate at most, 0 = as the radio carries.
+  [[nodiscard]] std::uint64_t datagram_ns(std::uint32_t kbit) const noexcept;
 
   /// What to wait for.
   void watch(std::vector<pollfd>& on) const;
