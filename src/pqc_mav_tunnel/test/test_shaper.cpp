@@ -182,6 +182,27 @@ TEST(Shaper, WhatJoinsABundleGoesOnCredit) {
   EXPECT_EQ(make(8).bundle_most(), kShapeBundleLeast);
 }
 
+TEST(Shaper, ABundleThatLeavesTakesASmallerValueAlong) {
+  auto shaper = make(64);
+  auto now = kS;
+  empty_bucket(shaper, now);
+  for (const auto& each : {mavlink2(30, 28), mavlink2(33, 60), mavlink2(74, 20)}) shaper.take(each, now);
+  now = shaper.due(now, kAir);
+  const Shaper::Overhead open{kAir.data, kAir.control, 41};
+  ASSERT_EQ(shaper.next(now, kAir)->packet.size(), 40 + kOverhead);
+  EXPECT_FALSE(shaper.next(now, {kAir.data, kAir.control, 32})) << "no room for any, with its length";
+  const auto filler = shaper.next(now, open);
+  ASSERT_TRUE(filler);
+  EXPECT_TRUE(filler->joins);
+  EXPECT_EQ(filler->packet.size(), 32 + kOverhead) << "though the one of 72 bytes is next";
+  EXPECT_FALSE(shaper.next(now, open));
+  shaper.take(mavlink2(74, 20), now);
+  shaper.take(mavlink2(76, 33), now);
+  EXPECT_FALSE(shaper.next(now, open)) << "a command waits for nothing";
+  now = shaper.due(now, kAir);
+  EXPECT_EQ(shaper.next(now, kAir)->packet.size(), 45 + kOverhead);
+}
+
 TEST(Shaper, ARekeyJoinsNoBundle) {
   auto shaper = make(64);
   empty_bucket(shaper, kS);

@@ -77,18 +77,23 @@ void DataPlane::send_parameters(Link& link, std::uint64_t now) {
 /// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.
 void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   if (!ready(link)) return link.shaper->clear();
+  bool command = false;  // in the open bundle, which does not wait; a radio takes along what is there
   while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
     if (leaving->shape_class != ShapeClass::rekey) {
-      if (!leaving->joins) send_bundle(link, now);
+      if (!leaving->joins) {
+        send_bundle(link, now);
+        command = false;
+      }
       bundle_plain(link, leaving->packet, now);
-      if (leaving->shape_class == ShapeClass::command) send_bundle(link, now);  // which does not wait
+      command = command || leaving->shape_class == ShapeClass::command;
+      if (command && !link.by_wire()) send_bundle(link, now);
     } else if (const auto sealed = link.session.seal(FrameType::control, leaving->packet, now)) {
       encrypted_out_.add(*sealed);
     }
     if (encrypted_out_.full()) send_sealed(link);
   }
   // What waits found no room in the bundle, which therefore is as full as it gets.
-  if (link.shaper->due(now, shape_overhead(link)) != Shaper::kNever) send_bundle(link, now);
+  if (command || link.shaper->due(now, shape_overhead(link)) != Shaper::kNever) send_bundle(link, now);
   send_sealed(link);
 }
 

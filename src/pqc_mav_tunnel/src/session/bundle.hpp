@@ -10,10 +10,10 @@
 namespace pqcmav {
 
 inline constexpr std::size_t kBundleMost = 64;  // datagrams
-inline constexpr std::size_t kBundleLongest = 0x7fff;
+inline constexpr std::size_t kBundleLongest = 0x7fff, kBundleShort = 0x7f;
 
 /// Bytes of the length in front of a datagram.
-[[nodiscard]] constexpr std::size_t bundle_prefix(std::size_t size) noexcept { return size < 0x80 ? 1 : 2; }
+[[nodiscard]] constexpr std::size_t bundle_prefix(std::size_t size) noexcept { return size <= kBundleShort ? 1 : 2; }
 /// Writes it; `size` is at most kBundleLongest.
 void write_bundle_prefix(std::size_t size, std::uint8_t* out) noexcept;
 

@@ -39,6 +39,14 @@ class ClassQueue {
                                        [](const auto& a, const auto& b) { return a.news() < b.news(); });
     picked_ = oldest().since <= since ? 0 : static_cast<std::size_t>(best - waiting_.begin());
   }
+  /// Likewise among those of at most `size` bytes whose order nobody checks; false if there is none.
+  bool pick_small(std::size_t size) noexcept {
+    const Waiting* best = nullptr;
+    for (const auto& each : waiting_)
+      if (each.size <= size && !each.signer && (best == nullptr || each.news() > best->news())) best = &each;
+    if (best != nullptr) pick(*best);
+    return best != nullptr;
+  }
   /// Again the oldest is next.
   void unpick() noexcept { picked_ = 0; }
   /// Of a signer's packets the one that came before all others; nullptr without any.

@@ -101,6 +101,12 @@ bool Shaper::joins(Line line, const Overhead& overhead) noexcept {
   return line != Line::rekey && bundle_prefix(size) + size <= overhead.room;
 }
 
+/// The bundle leaves, for what is next finds no room in it: a smaller value of a stream goes with it for nothing.
+bool Shaper::fills(Line chosen, const Overhead& overhead) noexcept {
+  if (!on() || chosen == Line::command || overhead.room <= 1) return false;
+  return queue(Line::stream).pick_small(std::min(overhead.room - 1, kBundleShort));
+}
+
 std::size_t Shaper::cost(Line line, const Overhead& overhead) noexcept {
   return queue(line).front().size + (line == Line::rekey ? overhead.control : overhead.data);
 }
@@ -160,9 +166,13 @@ void Shaper::took_its_turn(Line line) noexcept {
 
 std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& overhead) noexcept {
   expire(now);
-  const auto chosen = choose(now, overhead);
+  auto chosen = choose(now, overhead);
   if (!chosen) return std::nullopt;
-  const bool joining = joins(*chosen, overhead);
+  bool joining = joins(*chosen, overhead);
+  if (!joining && fills(*chosen, overhead)) {
+    chosen = Line::stream;
+    joining = true;
+  }
   if (on() && joining) {
     rate_.spend(queue(*chosen).front().size);
   } else if (on()) {

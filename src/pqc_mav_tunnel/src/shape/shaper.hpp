@@ -87,6 +87,7 @@ class Shaper {
   [[nodiscard]] ShapeCount& count(Line line) noexcept { return counts_[static_cast<std::size_t>(class_of(line))]; }
   [[nodiscard]] PacketPool& pool(Line line) noexcept { return line == Line::parameters ? parameter_pool_ : pool_; }
   [[nodiscard]] bool joins(Line line, const Overhead& overhead) noexcept;
+  [[nodiscard]] bool fills(Line chosen, const Overhead& overhead) noexcept;
   [[nodiscard]] std::size_t cost(Line line, const Overhead& overhead) noexcept;
   [[nodiscard]] Line in_order_of_signer(Line chosen) noexcept;
   [[nodiscard]] std::optional<Line> most_important(std::uint64_t now, const Overhead& overhead) noexcept;
