@@ -4,7 +4,7 @@
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,15 @@ from traffic import application_socket
 
 from autopilots.ground import Ground, mavlink
 from autopilots.vehicles import BAUD, Model, launch
+from pqc_mav_cli.demo.radio_way import ClearWay
 from pqc_mav_common import two_ends
 from pqc_mav_common.child import Program
+from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.serial_cable import SerialCable
 
 HEARD_S = 90.0  # an autopilot on a busy machine takes its time
 MORE_GROUNDS = (14552, 14553)
+RADIO = RadioTerms(loss=0.05)  # a pair of SiK radios as they come
 _FAILOVER_S = 2.0
 _GROUNDS = {"drone": {DRONE_ID: {"plain_endpoints": [f"udp:{HOST}:{port}" for port in (GROUND, *MORE_GROUNDS)]}}}
 
@@ -35,6 +38,7 @@ class Wiring(Enum):
     DAEMONS = auto()  # pqcmav-tunneld at both ends, as in the field
     STATIONS = auto()  # and two ground stations, of which the second stands by
     SERIAL = auto()  # engines; the vehicle at a serial line
+    RADIO = auto()  # engines with a pair of telemetry radios, or the vehicle and the ground at these
     GROUNDS = auto()  # engines; three applications at the gcs
 
 
@@ -84,7 +88,14 @@ def flight(
         network = stack.enter_context(air.Air(seed=seed))
         run = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-autopilots-")))
         pair, daemons, others, where = None, {}, [], (HOST, DRONE_PLAIN)
-        if not tunnel:
+        baud = RADIO.profile.baud
+        if wiring is Wiring.RADIO:
+            radios = stack.enter_context(RadioPorts(replace(RADIO, seed=seed)))
+        if not tunnel and wiring is Wiring.RADIO:
+            where = radios.air[0], baud
+            end = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
+            stack.enter_context(network["gcs"].call(lambda: ClearWay(radios.ground, baud, peer=GROUND)))
+        elif not tunnel:
             where = air.GCS, GROUND
             end = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND, air.GCS)))
         elif wiring is Wiring.DAEMONS:
@@ -99,9 +110,13 @@ def flight(
             if wiring is Wiring.SERIAL:
                 cable = stack.enter_context(SerialCable(baud=BAUD))
                 own |= {"plain": f"serial:{cable.near}:{BAUD}", "plain_bind": None}
-                where = cable.far, 0
+                where = cable.far, BAUD
             gcs = _GROUNDS if wiring is Wiring.GROUNDS else {}
-            for port in MORE_GROUNDS if gcs else ():
+            if wiring is Wiring.RADIO:
+                own |= {"peer": f"serial:{radios.air[0]}:{baud}:mavlink"}
+                way = {"radio": f"serial:{radios.ground}:{baud}:mavlink", "plain_peer": f"{HOST}:{GROUND}"}
+                gcs = {"drone": {DRONE_ID: way}}
+            for port in MORE_GROUNDS if wiring is Wiring.GROUNDS else ():
                 others.append(stack.enter_context(network["gcs"].call(partial(application_socket, port))))
             pair = in_the_air(stack, network, both, own, gcs=gcs)
             end = pair.ground

@@ -9,7 +9,7 @@ from typing import Any
 from overload import LINK
 
 from autopilots.files import logs
-from autopilots.flight import HEARD_S, Flight, Wiring
+from autopilots.flight import HEARD_S, RADIO, Flight, Wiring
 from autopilots.flights import REKEYS, flown, killed, low_battery
 from autopilots.ground import mavlink, waypoint
 from autopilots.lasting import CUTS_MIN, LOSS, STICKS_HZ, cuts, failover, sticks
@@ -117,6 +117,7 @@ _WATCHED = {
     "rules_suspicious": "SUSPICIOUS, rules", "xgboost_suspicious": "SUSPICIOUS, xgboost",
 }  # fmt: skip
 _RATE = f"{LINK['rate_bit_s'] // 1000} kbit/s"
+_AIR = f"SiK radios (simulated), {RADIO.loss:.0%} of the time without air"
 _KBIT = {"shape_kbit": LINK["rate_bit_s"] // 1000}
 _STICKS = {
     "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
@@ -150,6 +151,11 @@ SCENES = {
         Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
         Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
         Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
+        Scene("radio-parameters", f"All parameters over {_AIR}", parameters, _PARAMETERS, wiring=Wiring.RADIO),
+        Scene(
+            "radio-mission", f"A mission of {_ITEMS} items over {_AIR}", mission, _MISSION, good=_same,
+            wiring=Wiring.RADIO,
+        ),
         Scene("logs", "A log of 60 kB by LOG_DATA, and by FTP", logs, _FILES, good=_same),
         Scene("thin-logs", f"A log of 60 kB over {_RATE}", thin(logs), _FILES, good=_same),
         Scene(

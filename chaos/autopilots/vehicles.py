@@ -61,7 +61,7 @@ def _ardupilot(folder: Path, run: Path, host: str, port: int) -> list[str]:
     own.write_text("".join(f"{name} {value}\n" for name, value in _ARDUPILOT.items()), encoding="utf-8")
     defaults = f"{folder / 'Tools/autotest/default_params/copter.parm'},{own}"
     home = f"{HOME[0]},{HOME[1]},{HOME[2]},0"
-    where = f"udpclient:{host}:{port}" if port else f"uart:{host}:{BAUD}"
+    where = f"{'uart' if host.startswith('/') else 'udpclient'}:{host}:{port}"
     options = ["--model", "quad", "--speedup", "1", "--defaults", defaults, "-I0", "--home", home, "--serial0", where]
     return [str(folder / ARDUPILOT.program), *options]
 
@@ -72,8 +72,8 @@ def _px4(folder: Path, run: Path, host: str, port: int) -> list[str]:
     start = etc / "init.d-posix/px4-rc.mavlink"
     text = start.read_text(encoding="utf-8")
     ours = f"mavlink start -x -u $udp_gcs_port_local -r 4000000 -f -t {host} -o {port}"
-    if not port:
-        ours = f"mavlink start -d {host} -b {BAUD} -r {BAUD // 20}"  # half the line, as is its default
+    if host.startswith("/"):
+        ours = f"mavlink start -d {host} -b {port} -r {port // 20}"  # half the line, as is its default
     found = [line for line in text.splitlines() if line.startswith("mavlink start") and "$udp_gcs_port_local" in line]
     if len(found) != 1:
         raise MissingError(f"{start} does not start one MAVLink instance for the ground, but {len(found)}")
@@ -97,7 +97,7 @@ MODELS = {each.name: each for each in (ARDUPILOT, PX4, SIMULATED)}
 def launch(model: Model, run: Path, namespace: int, host: str, port: int) -> Program:
     """Start it in an empty folder; it ends with this process. Raises MissingError.
 
-    `port` 0: `host` is a serial device.
+    A `host` that is a path is a serial device, and `port` its rate.
     """
     command = model.start(model.folder(), run, host, port)
     environment: dict[str, Any] = {**os.environ, "PX4_SIM_MODEL": "sihsim_quadx", "HOME": str(run)}
