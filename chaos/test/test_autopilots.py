@@ -254,6 +254,7 @@ def fly(scene: str, model: str, tunnel: bool) -> Row:
 def test_the_simulated_vehicle_gives_parameters_and_keeps_a_mission() -> None:
     assert fly("parameters", "simulated", True)["count"] > 100
     assert fly("mission", "simulated", False)["same"] == 1
+    assert fly("radio-parameters", "simulated", True)["count"] > 100
 
 
 @needs_root
