@@ -18,11 +18,12 @@ def condition_table(sense: Sense | None, parameters: Mapping[str, Any] | None = 
     # Who runs a policy has its package; a dashboard without ROS may not.
     from pqc_mav_policy.parameter_table import build, names
     from pqc_mav_policy.parameters import PolicyParameters
-    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.strategies.cascade.explain import laid_open
     from pqc_mav_policy.telemetry import snapshot
 
     try:
         inputs, now_s = snapshot.of_decision(sense.fields)
+        own = snapshot.own_conditions(sense.fields)
     except snapshot.SnapshotError as error:
         return {"absent": f"The policy has another version: {error}"}
     limits, note = PolicyParameters(), DEFAULTS
@@ -33,4 +34,4 @@ def condition_table(sense: Sense | None, parameters: Mapping[str, Any] | None = 
             note = RUNNING
         except ValueError:
             pass  # of another version: the defaults, and said so
-    return {"rows": [asdict(each) for each in conditions(inputs, limits, now_s)], "note": note}
+    return {"rows": [asdict(each) for each in laid_open(own, inputs, limits, now_s)], "note": note}

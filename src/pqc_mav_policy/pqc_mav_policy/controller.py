@@ -7,12 +7,12 @@ from typing import Any
 
 from pqc_mav_policy import loss_alert, pinned, senses, shedding
 from pqc_mav_policy import memory as memories
-from pqc_mav_policy.decision import Action, Decision, Kind
+from pqc_mav_policy.decision import Action, Condition, Decision, Kind
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
-from pqc_mav_policy.strategy import Strategy
+from pqc_mav_policy.strategy import Explained, Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome
 from pqc_mav_policy.telemetry.telemetry import Telemetry
@@ -32,7 +32,7 @@ class Tick:
     """One decision with what it saw; `request` None when the proxy is not asked for anything.
 
     `lacking` says which senses' rules are out, and why, one clause each; the decision's reason names them. `shape_kbit`
-    is the rate that the proxy is to shape to, None when it may stay as it is.
+    is the rate that the proxy is to shape to, None when it may stay as it is. `conditions` are the strategy's own.
     """
 
     now: float
@@ -42,6 +42,7 @@ class Tick:
     request: Request | None
     lacking: tuple[str, ...] = ()
     shape_kbit: int | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 class Controller:
@@ -81,6 +82,10 @@ class Controller:
         self._outcomes.clear()
         seen = senses.usable(inputs, self._parameters)
         decision, self._state = self.strategy.decide(seen, self._state, now)
+        explained: object = self.strategy
+        conditions: tuple[Condition, ...] = ()
+        if isinstance(explained, Explained):
+            conditions = tuple(explained.conditions(seen, self._state, now))
         # What an operator pins has its own memory, so that it is up to date when the mode changes.
         self._memory = memories.observe(seen, self._memory, self._parameters, now)
         if self.mode == "manual":
@@ -102,7 +107,7 @@ class Controller:
             suite = "" if decision.action is Action.REKEY else decision.to_suite
             request = Request(suite, f"policy: {decision.guard}: {decision.reason}", decision.kind)
             self.pending, self._asked = (decision.to_suite, now), decision.kind
-        return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit())
+        return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit(), conditions)
 
     @property
     def _sheds(self) -> bool:

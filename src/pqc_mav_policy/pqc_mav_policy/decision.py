@@ -30,6 +30,21 @@ class Kind(str, Enum):
 
 
 @dataclass(frozen=True)
+class Condition:
+    """One condition of a rule. `value` and `limit` are written with units; `met` is None where the figure is unknown.
+
+    `priority` is the rule's place in the cascade, 0 for a rule outside it.
+    """
+
+    priority: int
+    guard: str
+    what: str
+    value: str
+    limit: str
+    met: bool | None
+
+
+@dataclass(frozen=True)
 class Decision:
     """One decision: `guard` names the rule, `reason` says why in words with the figures that mattered.
 

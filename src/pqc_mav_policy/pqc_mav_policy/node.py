@@ -254,7 +254,7 @@ class PqcPolicyNode(ManagedNode):
                 requested=tick.request is not None,
                 outcome=outcome.message if outcome else "",
                 outcome_ok=outcome.ok if outcome else False,
-                inputs=snapshot.dump(tick.inputs, tick.now),
+                inputs=snapshot.dump(tick.inputs, tick.now, tick.conditions),
             )
         )
         shape = self._shape.problem if self._shape is not None else ""

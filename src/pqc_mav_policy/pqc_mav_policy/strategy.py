@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a strategy is: a pure function with a name and an immutable state."""
 
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
-from pqc_mav_policy.decision import Decision
+from pqc_mav_policy.decision import Condition, Decision
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 StateT = TypeVar("StateT")
@@ -27,4 +28,13 @@ class Strategy(Protocol[StateT]):
 
     def decide(self, inputs: DecisionInput, state: StateT, now: float) -> tuple[Decision, StateT]:
         """The decision and the state to hand in next time; `state` itself is never changed."""
+        ...
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A strategy with conditions of its own, beside those of the cascade."""
+
+    def conditions(self, inputs: DecisionInput, state: object, now: float) -> Sequence[Condition]:
+        """Each with its figure and limit, as they are after the decision that left `state`."""
         ...

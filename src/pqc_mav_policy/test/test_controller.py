@@ -46,6 +46,18 @@ class Drone:
         self.controller.answered(ok, "Rekeyed." if ok else "Failed.", self.now, "" if ok else "timeout")
 
 
+def test_the_conditions_of_the_strategy_that_runs_come_with_each_decision() -> None:
+    from pqc_mav_policy.settings import Settings, make
+
+    drone = Drone()
+    assert drone.second().conditions == (), "the cascade's own are laid open from the inputs"
+    drone.controller.strategy = make("measured", CATALOGUE, Settings())
+    drone.controller._state = drone.controller.strategy.initial_state(drone.now)
+    for _ in range(5):
+        tick = drone.second()
+    assert {"calm has lasted", "age of the keys", "trouble"} <= {each.what for each in tick.conditions}
+
+
 HOT = {"temperature_c": 85.0}
 
 

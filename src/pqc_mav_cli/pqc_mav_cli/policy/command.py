@@ -71,16 +71,17 @@ def watch(
 def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
     """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
     from pqc_mav_cli.policy import view as policy_view
-    from pqc_mav_policy.strategies.cascade.explain import conditions
+    from pqc_mav_policy.strategies.cascade.explain import laid_open
     from pqc_mav_policy.telemetry import snapshot
 
     with _decisions(namespace) as arrived:
         message = _next(arrived, namespace, timeout)
     try:
         inputs, now = snapshot.of_decision(message)
+        own = snapshot.own_conditions(message)
     except snapshot.SnapshotError as error:
         raise CliError(f"The policy in {namespace} has another version: {error}") from None
-    found = conditions(inputs, _parameters(namespace, timeout), now)
+    found = laid_open(own, inputs, _parameters(namespace, timeout), now)
     if as_json:
         print_json({**policy_view.as_json(message), "conditions": policy_view.conditions_json(found)})
         return

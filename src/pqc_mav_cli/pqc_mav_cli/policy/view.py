@@ -10,7 +10,7 @@ from rich.table import Table
 
 from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_common.key_values import nested
-from pqc_mav_policy.strategies.cascade.explain import Condition
+from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.suite_table import Agreement, SuiteRow
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
@@ -59,11 +59,11 @@ def conditions_json(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
 
 
 def conditions_table(conditions: Sequence[Condition]) -> Table:
-    """Conditions in the order of the cascade."""
+    """Conditions in the order of the cascade, then those of the strategy, whose rules have no place in it."""
     table = Table("", "rule", "condition", "now", "limit", "met", box=None, pad_edge=False)
     for each in conditions:
         met = {True: "[bold]yes[/bold]", False: "no", None: "unknown"}[each.met]
-        table.add_row(str(each.priority), each.guard, each.what, each.value, each.limit, met)
+        table.add_row(str(each.priority or ""), each.guard, each.what, each.value, each.limit, met)
     return table
 
 

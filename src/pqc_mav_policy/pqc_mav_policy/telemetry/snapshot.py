@@ -2,11 +2,12 @@
 """A snapshot as keys with values and back, exactly: it is published with every decision, and recordings replay it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from pqc_mav_common.key_values import nested, to_key_values
+from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.telemetry.inputs import (
     DOCUMENTED_CELLS,
     Battery,
@@ -37,9 +38,25 @@ class SnapshotError(ValueError):
     """Something is not a snapshot: one sentence for a person."""
 
 
-def dump(inputs: DecisionInput, now: float) -> list[Any]:
-    """As KeyValue: the snapshot and the time `now` it was judged at. Raises ValueError for an infinity."""
-    return to_key_values({"now_s": now, **asdict(inputs)})
+#: Where the strategy's own conditions stand beside the inputs; they are no input, and a replay makes them anew.
+_CONDITIONS = "conditions"
+
+
+def dump(inputs: DecisionInput, now: float, conditions: Sequence[Condition] = ()) -> list[Any]:
+    """As KeyValue: the snapshot, the time `now` it was judged at, and the strategy's own conditions. Raises ValueError
+    for an infinity."""
+    own = {_CONDITIONS: [asdict(each) for each in conditions]} if conditions else {}
+    return to_key_values({"now_s": now, **asdict(inputs), **own})
+
+
+def own_conditions(message: Any) -> list[Condition]:
+    """The strategy's own conditions in a PolicyDecision, or in its fields; none of a strategy that has none, or of an
+    early recording. Raises SnapshotError."""
+    told = message.get("inputs") if isinstance(message, Mapping) else getattr(message, "inputs", None)
+    try:
+        return [_part(Condition, entry) for entry in nested(told or ()).get(_CONDITIONS, ())]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise SnapshotError(f"Not the conditions of a decision: {error}.") from None
 
 
 def of_decision(message: Any) -> tuple[DecisionInput, float]:
@@ -58,6 +75,7 @@ def load(told: Iterable[Any] | str) -> tuple[DecisionInput, float]:
     try:
         content = _of_today(json.loads(told) if isinstance(told, str) else nested(told))
         now = float(content.pop("now_s"))
+        content.pop(_CONDITIONS, None)
         parts: dict[str, Any] = {name: _part(kind, content.pop(name)) for name, kind in _PARTS.items()}
         content["threat"] = Threat(content["threat"])
         content["outcomes"] = tuple(_part(Outcome, entry) for entry in content["outcomes"])

@@ -13,6 +13,7 @@ from pqc_mav_interfaces.msg import PolicyDecision
 from scenes import change, well
 
 from pqc_mav_common.key_values import nested, to_key_values
+from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.telemetry.inputs import (
     Battery,
     DecisionInput,
@@ -26,7 +27,7 @@ from pqc_mav_policy.telemetry.inputs import (
     TunnelState,
     Vehicle,
 )
-from pqc_mav_policy.telemetry.snapshot import SnapshotError, dump, load, of_decision
+from pqc_mav_policy.telemetry.snapshot import SnapshotError, dump, load, of_decision, own_conditions
 
 number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 time = st.floats(0, 1e9)
@@ -134,3 +135,13 @@ def test_a_snapshot_from_before_responses_and_queues_is_read_as_without_them() -
     content = written(well())
     del content["threat_response"], content["link"]["queue_s"]
     assert load(early(content)) == (well(), 1.0)
+
+
+def test_a_strategys_own_conditions_travel_beside_the_inputs() -> None:
+    own = [Condition(0, "climb", "calm has lasted", "17 s", ">= 30 s", False), Condition(0, "x", "y", "", "", None)]
+    message = PolicyDecision(inputs=dump(well(), 5.0, own))
+    assert own_conditions(message) == own
+    assert of_decision(message) == (well(), 5.0), "they are no input of a replay"
+    assert own_conditions(PolicyDecision(inputs=dump(well(), 5.0))) == []
+    with pytest.raises(SnapshotError, match="conditions"):
+        own_conditions({"inputs": to_key_values({"conditions": [{"what": "half of one"}]})})

@@ -2,7 +2,8 @@
 """What recorded flights say about the cost of suites: the table that the strategies measured and expert go by.
 
 Handshakes as the drone's proxy reported them; the computer's power and the link's loss while a suite was in use. Power
-that a model computed from the load is left out: a strategy would take it for a measurement.
+that a model computed from the load is left out: a strategy would take it for a measurement. Suites that differ in the
+cipher alone make the same handshake, so theirs are taken together.
 """
 
 import math
@@ -29,18 +30,23 @@ HANDSHAKE, STATUS, POWER, LINK = (
 
 @dataclass
 class Figures:
-    """What was heard about one suite."""
+    """What was heard about one suite; its handshakes by the number of the flight."""
 
-    handshakes_ms: list[float] = field(default_factory=list)
+    flights_ms: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     powers_w: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+
+    @property
+    def handshakes(self) -> int:
+        """How many there were."""
+        return sum(map(len, self.flights_ms.values()))
 
 
 def listen(paths: Iterable[Path], namespace: str) -> dict[str, Figures]:
     """Figures by suite over all flights. Raises RecordingError, also where no handshake was recorded."""
     found: dict[str, Figures] = defaultdict(Figures)
     prefix = f"/{namespace.strip('/')}/"
-    for path in paths:
+    for flight, path in enumerate(paths):
         reader = RecordingReader(path)
         suite = ""
         for message in reader.messages():
@@ -53,13 +59,13 @@ def listen(paths: Iterable[Path], namespace: str) -> dict[str, Figures]:
             elif kind == HANDSHAKE:
                 # a ratchet is no handshake of its suite: it has neither its KEM nor a signature
                 if decoded.ok and decoded.handshake_ms > 0 and not decoded.kind.startswith("ratchet"):
-                    found[decoded.suite].handshakes_ms.append(float(decoded.handshake_ms))
+                    found[decoded.suite].flights_ms[flight].append(float(decoded.handshake_ms))
             elif kind == POWER:
                 if suite and decoded.measured and decoded.valid:
                     found[suite].powers_w.append(float(decoded.power_mean_w))
             elif suite and decoded.side == "peer" and math.isfinite(decoded.loss):
                 found[suite].losses.append(float(decoded.loss))
-    learned = {name: figures for name, figures in found.items() if figures.handshakes_ms}
+    learned = {name: figures for name, figures in found.items() if figures.flights_ms}
     if not learned:
         raise RecordingError(
             f"No good handshake was recorded in namespace {prefix.rstrip('/')}: nothing can be learned."
@@ -67,11 +73,28 @@ def listen(paths: Iterable[Path], namespace: str) -> dict[str, Figures]:
     return learned
 
 
-def table(learned: Mapping[str, Figures], flights: int, base: PerformanceTable | None = None) -> list[Performance]:
-    """One row for each suite that shook hands, by id; rows of `base` for those that did not."""
-    rows = {} if base is None else dict(base.items())
+def pair_of(suite: str) -> str:
+    """KEM and signature of a suite's id, without its cipher."""
+    family, kem, _, sig = suite.split("-", 3)
+    return f"{family}-{kem}-*-{sig}"
+
+
+def flights_of_pairs(learned: Mapping[str, Figures]) -> dict[str, list[list[float]]]:
+    """The handshakes [ms] of each KEM and signature, a list a flight: the flight is what differs from time to time."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for suite, figures in learned.items():
-        handshake_ms = median(figures.handshakes_ms)
+        for flight, times in figures.flights_ms.items():
+            found[pair_of(suite)][flight] += times
+    return {pair: list(flights.values()) for pair, flights in found.items()}
+
+
+def table(learned: Mapping[str, Figures], flights: int, base: PerformanceTable | None = None) -> list[Performance]:
+    """One row for each suite that shook hands, by id; rows of `base` for those that did not. The handshake is the
+    median over flights of the medians of its KEM and signature."""
+    rows = {} if base is None else dict(base.items())
+    pairs = {pair: median(map(median, each)) for pair, each in flights_of_pairs(learned).items()}
+    for suite, figures in learned.items():
+        handshake_ms = pairs[pair_of(suite)]
         power_w = fmean(figures.powers_w) if figures.powers_w else None
         rows[suite] = Performance(
             suite=suite,
@@ -79,14 +102,19 @@ def table(learned: Mapping[str, Figures], flights: int, base: PerformanceTable |
             power_w=None if power_w is None else round(power_w, 4),
             energy_j=None if power_w is None else round(power_w * handshake_ms / 1000, 5),
             loss=round(fmean(figures.losses), 5) if figures.losses else None,
-            source=f"recorded flights: {flights}, handshakes: {len(figures.handshakes_ms)}",
+            source=f"recorded flights: {flights}, handshakes: {figures.handshakes}",
             simulated=False,
         )
     return [rows[name] for name in sorted(rows)]
 
 
-def order(rows: Sequence[Performance], catalogue: Catalogue) -> list[tuple[str, float]]:
-    """Every core suite with what its handshake is now expected to take [s], from light to heavy."""
+def order(rows: Sequence[Performance], catalogue: Catalogue) -> list[tuple[list[str], float]]:
+    """The core suites with what their handshake is now expected to take [s], from light to heavy; those that differ in
+    the cipher alone are one entry."""
     costs = cost_model(catalogue, MeasuredParameters(), PerformanceTable(rows))
-    known = [(suite.id, costs.predicted_s(suite.id, Link())) for suite in catalogue.values() if suite.core]
+    pairs: dict[str, list[str]] = defaultdict(list)
+    for suite in catalogue.values():
+        if suite.core:
+            pairs[pair_of(suite.id)].append(suite.id)
+    known = [(names, costs.predicted_s(names[0], Link())) for names in pairs.values()]
     return sorted(known, key=lambda entry: (entry[1], entry[0]))

@@ -11,7 +11,7 @@ from scenes import CATALOGUE, suite
 
 from pqc_mav_policy.settings import Settings, make
 from pqc_mav_policy.strategies.expert.performance import Performance, PerformanceTable, load, save
-from pqc_mav_policy_lab.recordings.learn import listen, order, table
+from pqc_mav_policy_lab.recordings.learn import flights_of_pairs, listen, order, pair_of, table
 from pqc_mav_recorder.file import RecordingError, RecordingFile
 from pqc_mav_recorder.schema import installed_topic
 
@@ -61,6 +61,18 @@ def test_medians_of_several_flights(tmp_path: Path) -> None:
     assert not rows[BEST].simulated
 
 
+def test_the_same_handshake_is_never_split_by_cipher(tmp_path: Path) -> None:
+    """Not where two ciphers were flown by luck at other times, and not where one was not flown at all."""
+    chacha, ascon = map(suite, ("ML-1024-CP-FA-1024", "ML-1024-AS-FA-1024"))
+    flights = [flight(tmp_path / "a.mcap", (BEST, 40.0, True)), flight(tmp_path / "b.mcap", (chacha, 60.0, True))]
+    learned = listen(flights, "drone")
+    assert flights_of_pairs(learned) == {pair_of(BEST): [[40.0], [60.0]]}
+    rows = table(learned, 2)
+    assert {row.handshake_ms for row in rows} == {50.0}
+    (together,) = [names for names, _ in order(rows, CATALOGUE) if BEST in names]
+    assert set(together) == {BEST, chacha, ascon}
+
+
 def test_a_models_power_is_not_learned(tmp_path: Path) -> None:
     (row,) = table(listen([flight(tmp_path / "a.mcap", (BEST, 40.0, True), measured=False)], "/drone/"), 1)
     assert (row.power_w, row.energy_j) == (None, None)
@@ -84,9 +96,10 @@ def test_the_order_and_the_strategy_follow_what_was_learned(tmp_path: Path) -> N
     """Where the best suite of level 5 turns out slow, another one of level 5 is chosen."""
     path = flight(tmp_path / "a.mcap", (BEST, 5000.0, True), *[(n, 300.0, True) for n in (HQC, LIGHT)])
     rows = table(listen([path], "drone"), 1)
-    places = [name for name, _ in order(rows, CATALOGUE)]
-    assert places.index(HQC) < places.index(BEST)
-    assert len(places) == 72
+    places = [names for names, _ in order(rows, CATALOGUE)]
+    of = {name: place for place, names in enumerate(places) for name in names}
+    assert of[HQC] < of[BEST]
+    assert len(of) == 72
     save(tmp_path / "learned.csv", rows)
     assert len(load(tmp_path / "learned.csv")) == 3
     learned: Any = make("measured", CATALOGUE, Settings(performance_file=tmp_path / "learned.csv"))

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A decision laid open: every condition of the cascade with its figure, its limit and whether it is met."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pqc_mav_policy import senses
+from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.parameters import STREAMS, PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One condition. `value` and `limit` are written with units; `met` is None where the figure is unknown."""
-
-    priority: int
-    guard: str
-    what: str
-    value: str
-    limit: str
-    met: bool | None
+def laid_open(
+    own: Sequence[Condition], inputs: DecisionInput, parameters: PolicyParameters, now: float
+) -> list[Condition]:
+    """The conditions of the strategy that runs: those that it said with the decision, `own`, after those that it shares
+    with the cascade. Without own ones it is the cascade, or goes by it."""
+    shared = conditions(inputs, parameters, now)
+    return [*(each for each in shared if each.guard != "upgrade"), *own] if own else shared
 
 
 def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) -> list[Condition]:

@@ -15,7 +15,7 @@ from statistics import median
 from pqc_mav_policy.strategies.expert.performance import PerformanceTable
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.suite_cost import work_ms
-from pqc_mav_policy.suites import Catalogue
+from pqc_mav_policy.suites import Catalogue, Suite
 from pqc_mav_policy.telemetry.inputs import Link, Outcome
 
 # Weight of the newest handshake in the mean of a suite's.
@@ -79,6 +79,10 @@ class CostModel:
         return energy <= self.parameters.budget_j and self.cost_s(suite, link, seen) <= budget_s
 
 
+def _pair(suite: Suite) -> tuple[str, str]:
+    return suite.kem_token, suite.sig_token
+
+
 def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: PerformanceTable | None) -> CostModel:
     """Of this machine's table, or of the published medians without one."""
     published = {suite.id: work_ms(suite.kem_token, suite.sig_token) / 1e3 for suite in catalogue.values()}
@@ -87,6 +91,10 @@ def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: Perf
     rows = [row for name, row in table.items() if name in published]
     factor = median([row.handshake_ms / 1e3 / published[row.suite] for row in rows]) if rows else 1.0
     compute = {name: factor * seconds for name, seconds in published.items()}
-    compute |= {row.suite: row.handshake_ms / 1e3 for row in rows}
+    # Suites that differ in the cipher alone make the same handshake: scatter between their rows is no difference.
+    of_pair: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        of_pair.setdefault(_pair(catalogue[row.suite]), []).append(row.handshake_ms / 1e3)
+    compute |= {each.id: median(of_pair[_pair(each)]) for each in catalogue.values() if _pair(each) in of_pair}
     energy = {row.suite: row.energy_j for row in rows if row.energy_j is not None}
     return CostModel(catalogue, compute, energy, parameters, ", ".join(table.sources))

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The strongest suite whose handshake, as measured on this machine and link, fits the budget."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pqc_mav_policy import alarms, senses
 from pqc_mav_policy import memory as memories
 from pqc_mav_policy.alarms import Alarm
-from pqc_mav_policy.decision import Decision
+from pqc_mav_policy.decision import Condition, Decision
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.memory import Memory
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade.cascade import settle
+from pqc_mav_policy.strategies.measured import explain
 from pqc_mav_policy.strategies.measured.costs import CostModel, Seen, cost_model, note
 from pqc_mav_policy.strategies.measured.rules import ALARM, View, decide
 from pqc_mav_policy.strategy import Strategy
@@ -56,6 +58,13 @@ class Measured:
         climbed = now if decision.guard == "climb" and decision.acts else state.climbed_s
         alarm = alarms.settle(alarm, decision, ALARM, now)
         return decision, MeasuredState(settle(decision, memory, self.parameters, now), seen, climbed, alarm)
+
+    def conditions(self, inputs: DecisionInput, state: object, now: float) -> Sequence[Condition]:
+        """Budget, costs and times of the rules, after the decision that left `state`; none without a session."""
+        if not isinstance(state, MeasuredState) or inputs.session.suite not in self.ladder.catalogue:
+            return ()
+        it = Situation(senses.usable(inputs, self.parameters), state.memory, self.parameters, self.ladder, now)
+        return explain.conditions(View(it, self.costs, state.seen, state.climbed_s, state.alarm))
 
 
 def make(catalogue: Catalogue, settings: Settings) -> Strategy[MeasuredState]:

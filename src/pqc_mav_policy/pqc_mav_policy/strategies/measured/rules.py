@@ -67,6 +67,17 @@ class View:
         return self.costs.parameters.tight_ms / 1e3 if self.trouble else self.calm_s
 
     @property
+    def climb_s(self) -> float:
+        """What a handshake of a stronger suite may take [s]."""
+        return self.costs.parameters.climb_share * self.calm_s
+
+    @property
+    def climb_wait_s(self) -> float:
+        """For how long no further step up follows the last one [s]."""
+        every = self.costs.parameters.climb_every_s
+        return 0.0 if self.climbed_s is None else max(0.0, self.climbed_s + every - self.it.now)
+
+    @property
     def manoeuvre(self) -> bool:
         """Take-off and landing: nothing is changed for less than an emergency."""
         return self.it.band.rekey_factor is None
@@ -239,23 +250,45 @@ def _with_fresh_keys(view: View, guard: str, reason: str, to: str) -> Decision:
 
 def climb(view: View) -> Decision | None:
     """Up to the strongest suite that fits, on the ground and in flight, once it has been calm for long enough."""
-    it, limits = view.it, view.costs.parameters
-    if view.level(it.current) == HIGHEST or view.manoeuvre or not it.inputs.vehicle.valid:
-        return None
-    if it.calm_s < it.parameters.tau_up_s:
-        return None
-    if view.climbed_s is not None and it.now - view.climbed_s < limits.climb_every_s:
-        return None
-    budget_s = limits.climb_share * limits.budget_ms / 1e3
-    to = it.choose(lambda names: view.best(names, budget_s))
-    if to is None or view.level(to) <= view.level(it.current):
+    it = view.it
+    to = stronger(view)
+    if to is None or not_yet(view):
         return None
     near = _near_an_emergency(view)
     if near:
-        return it.hold("climb", 0, f"Holding, though {view.said(to, budget_s)}: {near}.")
+        return it.hold("climb", 0, f"Holding, though {view.said(to, view.climb_s)}: {near}.")
     return rules.limited(
-        it, Action.UPGRADE, "climb", 0, f"Calm for {it.calm_s:.0f} s, and {view.said(to, budget_s)}.", to
+        it, Action.UPGRADE, "climb", 0, f"Calm for {it.calm_s:.0f} s, and {view.said(to, view.climb_s)}.", to
     )
+
+
+def stronger(view: View) -> str | None:
+    """The suite of a higher level that fits the budget of a step up; None without."""
+    if view.level(view.it.current) == HIGHEST:
+        return None
+    to = view.it.choose(lambda names: view.best(names, view.climb_s))
+    return to if to is not None and view.level(to) > view.level(view.it.current) else None
+
+
+def not_yet(view: View) -> str:
+    """What a step up waits for, one clause; "" while it waits for nothing."""
+    it = view.it
+    if view.manoeuvre or not it.inputs.vehicle.valid:
+        return "not in a manoeuvre" if view.manoeuvre else "not while the phase is unknown"
+    calm, since = it.parameters.tau_up_s - it.calm_s, view.climb_wait_s
+    return f"not for another {max(calm, since):.0f} s" if max(calm, since) > 0 else ""
+
+
+def _why_kept(view: View) -> str:
+    """Why nothing stronger is asked for now: what is true, not what is usual."""
+    it = view.it
+    calm = f"calm for {it.calm_s:.0f} s"
+    if view.level(it.current) == HIGHEST:
+        return f"{calm}, and no level is higher"
+    to = stronger(view)
+    if to is None:
+        return f"{calm}, and nothing stronger fits {1e3 * view.climb_s:.0f} ms"
+    return f"{calm}; {view.said(to, view.climb_s)}, but {not_yet(view) or 'the proxy does not take it now'}"
 
 
 def _near_an_emergency(view: View) -> str:
@@ -283,7 +316,7 @@ def decide(view: View) -> Decision:
     kept = f"Keeping {it.ladder.code(it.current)}, keys {it.key_age_s:.0f} s old"
     final = rules.emergency(it)
     if final is not None or not view.alarm.response:
-        why = view.trouble or f"calm for {it.calm_s:.0f} s, and nothing stronger fits"
+        why = view.trouble or _why_kept(view)
         return final or it.hold("kept", 0, f"{kept}: {why}.")
     return it.hold(ALARM, 0, f"{kept}: {view.alarm.said}, so {_answer(view)}.")
 

@@ -46,6 +46,46 @@ def test_it_climbs_to_the_cheapest_of_the_highest_level() -> None:
     assert decision.reason == "Calm for 30 s, and ML-1024-AG-FA-1024 (level 5) costs 39 of 800 ms."
 
 
+def test_it_says_what_a_step_up_waits_for_and_then_takes_it() -> None:
+    made = strategy()
+    state = made.initial_state(0.0)
+    said = []
+    for now in range(31):
+        decision, state = made.decide(well(), state, float(now))
+        said.append(decision)
+    assert said[17].reason.endswith(
+        "calm for 17 s; ML-1024-AG-FA-1024 (level 5) costs 39 of 800 ms, but not for another 13 s."
+    )
+    assert not any("nothing stronger fits" in each.reason for each in said)
+    assert said[30].guard == "climb" and said[30].to_suite == BEST
+
+
+def test_nothing_stronger_fits_is_said_only_if_it_is_so() -> None:
+    assert after(well(), limits={"budget_ms": 48.0}).reason.endswith("and nothing stronger fits 38 ms.")
+    assert after(well(BEST)).reason.endswith("and no level is higher.")
+
+
+def test_its_conditions_have_budget_cost_and_the_calm_that_is_left() -> None:
+    made = strategy()
+    inputs, state = well(), made.initial_state(0.0)
+    for now in range(18):
+        _, state = made.decide(inputs, state, float(now))
+    found = {each.what: each for each in made.conditions(inputs, state, 17.0)}
+    assert found["trouble"].value == "none" and found["trouble"].met is False
+    assert found[f"cost of {code(DEFAULT)}"].limit == "> 1000 ms"
+    assert (found["calm has lasted"].value, found["calm has lasted"].limit) == ("17 s", ">= 30 s")
+    assert found["calm has lasted"].met is False
+    assert found["cost of ML-1024-AG-FA-1024"].value == "38.94 ms" and found["next step up in"].value == "0 s"
+    hot = well(thermal=WARMING)
+    _, state = made.decide(hot, state, 18.0)
+    tight = {each.what: each for each in made.conditions(hot, state, 18.0)}
+    assert tight[f"cost of {code(DEFAULT)}"].limit == "> 100 ms" and tight["trouble"].met
+
+
+def code(name: str) -> str:
+    return CATALOGUE[name].short_code
+
+
 @pytest.mark.parametrize("phase", [Phase.TAKEOFF, Phase.LANDING])
 def test_not_in_a_manoeuvre_nor_where_the_phase_is_not_known(phase: Phase) -> None:
     assert after(well(vehicle={"phase": phase})).guard == "kept"
