@@ -5,6 +5,8 @@ Each row of the table names the file it comes from and that file's hash. `verify
 of the runs; where they are left out, it judges the tables and the manifest on their own.
 """
 
+import math
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from typing import Any
 import pandas as pd
 
 from pqc_mav_bench import handshake_table, kept_runs, tidy
+from pqc_mav_bench.analysis.intervals import run_median
+from pqc_mav_bench.analysis.table import SCENARIOS, ordered
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.json_text import DIGITS
 from pqc_mav_bench.manifest import compacted
@@ -23,15 +27,16 @@ PAGE = "summary.md"
 #: A table of more bytes is compressed.
 LARGE_TABLE = 50_000
 
+_HANDSHAKE = "handshake.handshake_ms"
 _COLUMNS = {
-    "handshake.handshake_ms": "handshake ms",
+    _HANDSHAKE: "handshake ms",
     "latency_jitter.rtt_p50_ms": "RTT p50 ms",
     "workload.goodput_mbps": "goodput Mbit/s",
     "workload.sent_packets": "sent",
     "workload.lost_packets": "lost",
     "system_drone.tunnel_cpu_percent": "tunnel CPU %",
 }
-_CIPHERS = ("AG", "CP", "AS")
+_CIPHERS = ("AG", "CP", "AS", "AA")
 _SUMS = ("workload.sent_packets", "workload.lost_packets")
 
 
@@ -70,41 +75,55 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
         "",
     ]
-    named = table.assign(suite=tidy.short_codes(table)).groupby("suite")
+    codes = [str(code) for code in tidy.short_codes(table)]
+    pairs = [_pair_of(code) for code in codes]
+    together = len(set(pairs)) < len(set(codes))
+    names = pairs if together else codes
+    named = table.assign(suite=names).groupby("suite")
     silent = () if cost["lost_packets"] else _SUMS  # all in the sentence above
     shown = {
         column: title for column, title in _COLUMNS.items() if column not in silent and table[column].notna().any()
     }
     medians, sums = named[list(shown)].median(), named[[column for column in _SUMS if column in shown]].sum()
-    together = len({_pair_of(str(suite))[0] for suite in medians.index}) < len(medians)
-    measured = [cipher for cipher in _CIPHERS if any(_pair_of(str(suite))[1] == cipher for suite in medians.index)]
     runs = named.size()
     counts = dict.fromkeys((runs.min(), runs.max()))
     told = "one run" if list(counts) == [1] else f"{' to '.join(map(str, counts))} runs"
     lines += [
-        f"Medians over the {told} of a suite in all scenarios, packets in all"
-        + (f"; `*` stands for the ciphers {' / '.join(measured)}." if together else "."),
+        f"Medians over the {told} of {'a KEM and signature' if together else 'a suite'} in all scenarios, packets in "
+        "all; of the handshake over those of the first scenario, with the 95 % interval.",
         "",
         f"| suite | {' | '.join(shown.values())} |",
         f"|{'---|' * (1 + len(shown))}",
     ]
-    pairs: dict[str, dict[str, pd.Series]] = {}
-    for suite, row in medians.assign(**sums).sort_values("handshake.handshake_ms").iterrows():
-        pair, cipher = _pair_of(str(suite)) if together else (str(suite), "")
-        pairs.setdefault(pair, {})[cipher] = row
-    for pair, of in pairs.items():
-        ciphers = measured if "*" in pair else tuple(of)
-        cells = [" / ".join(_cell(of[c][column]) if c in of else "-" for c in ciphers) for column in shown]
-        lines.append(f"| {' | '.join([pair, *cells])} |")
+    handshakes = _handshakes(table)
+    of = dict(zip(names, pairs, strict=True))
+    for suite, row in sorted(medians.assign(**sums).iterrows(), key=lambda each: handshakes[of[str(each[0])]][0]):
+        cells = [
+            handshakes[of[str(suite)]][1] if column == _HANDSHAKE else _cell(float(row[column])) for column in shown
+        ]
+        lines.append(f"| {' | '.join([str(suite), *cells])} |")
     return "\n".join([*lines, ""])
 
 
-def _pair_of(suite: str) -> tuple[str, str]:
-    """A short code without its cipher, `ML-512-*-MD-44`, and the cipher; "" if it has none of ours."""
-    for cipher in _CIPHERS:
-        if f"-{cipher}-" in suite:
-            return suite.replace(f"-{cipher}-", "-*-"), cipher
-    return suite, ""
+def _handshakes(table: pd.DataFrame) -> dict[str, tuple[float, str]]:
+    """The handshake, and how it is written, of each KEM and signature without a detector, or with the scenario that
+    comes first: the median of all its runs, whatever their cipher, and the 95 % interval of that median where there are
+    enough runs."""
+    passed = table[table["status"] == tidy.PASSED].dropna(subset=[_HANDSHAKE])
+    scenario = ordered(passed["scenario"].unique(), SCENARIOS)[:1]
+    chosen = passed[passed["scenario"].isin(scenario)]
+    of: dict[str, tuple[float, str]] = defaultdict(lambda: (math.inf, ""))
+    for pair, rows in chosen.groupby([_pair_of(str(code)) for code in tidy.short_codes(chosen)]):
+        middle, low, high = run_median([[value] for value in rows[_HANDSHAKE]])
+        between = "" if math.isnan(low) or low == high else f" ({_cell(low)}-{_cell(high)})"
+        of[str(pair)] = middle, f"{_cell(middle)}{between}"
+    return of
+
+
+def _pair_of(suite: str) -> str:
+    """A short code without its cipher, `ML-512-*-MD-44`; the code itself if it has none of ours."""
+    cipher = next((each for each in _CIPHERS if f"-{each}-" in suite), "")
+    return suite.replace(f"-{cipher}-", "-*-") if cipher else suite
 
 
 def _source(manifest: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure with its 95 % interval, and what several of them allow to say: which is the least, and what is a tie.
 
-Two figures are told apart when their intervals do not overlap. A figure without an interval is never told apart from
-another. Sizes, and figures as the documents printed them, are exact: their interval is the figure.
+Two figures are told apart by the rule of `intervals`. A figure without an interval is never told apart from another.
+Sizes, and figures as the documents printed them, are exact: their interval is the figure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pqc_mav_bench.analysis.intervals import HIGH, LOW, clustered_interval, interval, is_ranked
+from pqc_mav_bench.analysis.intervals import HIGH, LOW, is_ranked, run_median
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, finite, median_interval
 
 #: Pairs of KEM and signature from which there is an interval.
@@ -111,12 +111,10 @@ def of_suites(rows: pd.DataFrame, how: str = "median") -> Estimate:
     return Estimate(value, float(found[LOW].agg(how)), float(found[HIGH].agg(how)))
 
 
-def of_runs(runs: Sequence[Sequence[float]], value: float) -> Estimate:
+def of_runs(runs: Sequence[Sequence[float]]) -> Estimate:
     """A median over runs of single times; one run does not tell how far runs differ, so that it has no interval."""
     counted = [list(finite(each)) for each in runs]
-    counted = [each for each in counted if each]
-    low, high = interval(counted) if len(counted) > 1 else (math.nan, math.nan)
-    return Estimate(value, min(low, value), max(high, value)) if math.isfinite(low) else Estimate(value)
+    return Estimate(*run_median(counted)) if any(counted) else Estimate(math.nan)
 
 
 def of_values(values: Sequence[float]) -> Estimate:
@@ -134,9 +132,6 @@ def of_pairs(rows: pd.DataFrame, column: str) -> Estimate:
     found = rows.dropna(subset=[column])
     if found.empty:
         return Estimate(math.nan)
-    groups = [part.tolist() for _, part in found.groupby(["kem", "sig"])[column]]
-    middle = float(np.median([np.median(group) for group in groups]))
-    if len(groups) < FEWEST_PAIRS:
-        return Estimate(middle)
-    low, high = clustered_interval(groups)
-    return Estimate(middle, min(low, middle), max(high, middle))
+    middles = [float(part.median()) for _, part in found.groupby(["kem", "sig"])[column]]
+    middle = float(np.median(middles))
+    return Estimate(middle) if len(middles) < FEWEST_PAIRS else Estimate(middle, *median_interval(middles))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which suites' handshakes can be told apart: intervals of their medians, ranks with ties.
 
-Two suites are told apart when the 95 % intervals of their medians do not overlap, which errs on the side of a tie. A
-suite with fewer than RANKED_FROM handshakes is not ranked at all: one sample is no figure.
+The tie rule of this project stands here alone. Two figures of different runs are told apart when their 95 % intervals
+do not overlap, which errs on the side of a tie. Two conditions of the same pairs are told apart when the paired test
+of `paired` says so at SIGNIFICANCE after Holm's correction, because each pair is then its own yardstick and overlap
+would waste it. No figure is rounded before either decision. What is no tie need not matter: its size stands beside it.
 
 The handshakes of one run follow each other within seconds, so they share whatever the machine did then: they tell how
-handshakes scatter, not how runs do. Suites that differ in the cipher alone make the same handshake, of which the cipher
-seals hardly a hundred bytes. So the interval of a suite is that of its KEM and signature, over all their runs.
+handshakes scatter, not how runs do. The unit is therefore the run, and its figure the median of its handshakes. Suites
+that differ in the cipher alone make the same handshake, of which the cipher seals hardly a hundred bytes. So a suite's
+figure is that of its KEM and signature: the median over all their runs, with the interval of that median.
 """
 
 import math
@@ -17,14 +20,24 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.statistics import FEWEST_FOR_AN_INTERVAL, median_interval
 
+#: Paired comparisons are called different below this p, after Holm's correction.
+SIGNIFICANCE = 0.05
 #: Handshakes of a suite from which its figure takes part in a ranking.
 RANKED_FROM = 30
 #: Runs of its KEM and signature from which it does: with one, nothing tells how far runs differ.
 RANKED_RUNS = 2
 COUNT, LOW, HIGH = "handshake_n", "handshake_low_ms", "handshake_high_ms"
 RUNS = "handshake_runs"
+#: What a suite's own runs took, without those of its pair with another cipher.
+OWN = "handshake_own_ms"
+#: With fewer runs no order statistics enclose the median in 95 of 100 cases: the least and the greatest of two do so in
+#: 50, of three in 75. Then the interval is the median times and over exp(factor * s), s the standard deviation of the
+#: runs' logarithms: the 95 % point of |median| / s of normal samples of that size.
+FEW_RUNS = {2: 8.985, 3: 2.550, 4: 1.637, 5: 1.352}
 #: Runs of a suite from which resampling them tells how far runs differ.
 _ENOUGH_RUNS = 6
+#: Ends farther from a median than this factor say no more than that the runs tell nothing.
+WIDEST = 10.0
 _RESAMPLES = 2000
 _SEED = 20261123
 
@@ -51,19 +64,28 @@ def clustered_interval(runs: Sequence[Sequence[float]], seed: int = _SEED) -> tu
     return float(low), float(high)
 
 
-def interval(runs: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """95 % interval of a median handshake: by ranks within one run, by resampling over several.
+def run_median(runs: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    """The median over runs of each run's median, and the ends of its 95 % interval.
 
-    NaN where there are too few handshakes.
+    By ranks from FEWEST_FOR_AN_INTERVAL runs on, by FEW_RUNS below. The ends are NaN for one run, which tells nothing
+    of how runs differ, for few runs that are not all positive, and for few that differ beyond WIDEST.
+    Raises ValueError without a value.
     """
-    counted = [values for values in runs if len(values)]
-    if sum(map(len, counted)) < FEWEST_FOR_AN_INTERVAL:
-        return math.nan, math.nan
-    return median_interval(counted[0]) if len(counted) == 1 else clustered_interval(counted)
+    middles = [float(np.median(values)) for values in runs if len(values)]
+    if not middles:
+        raise ValueError("an interval needs a value")
+    middle = float(np.median(middles))
+    if len(middles) >= FEWEST_FOR_AN_INTERVAL:
+        return (middle, *median_interval(middles))
+    if len(middles) == 1 or min(middles) <= 0:
+        return middle, math.nan, math.nan
+    reach = math.exp(min(FEW_RUNS[len(middles)] * float(np.std(np.log(middles), ddof=1)), 2 * math.log(WIDEST)))
+    return (middle, middle / reach, middle * reach) if reach <= WIDEST else (middle, math.nan, math.nan)
 
 
 def attach(suites: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
-    """`suites` (a row per scenario and suite) with how many handshakes each has, and the interval of its pair.
+    """`suites` (a row per scenario and suite) with how many handshakes each has, and the median of its pair with its
+    interval in place of the suite's own, which stays as OWN.
 
     `single`: the table of single handshakes with the same names of suites.
     """
@@ -76,17 +98,29 @@ def attach(suites: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
     of_pair: dict[tuple[str, ...], list[list[float]]] = {}
     for pair, found in zip(pairs, own, strict=True):
         of_pair.setdefault(pair, []).extend(each for each in found if each)
-    intervals = {pair: interval(found) for pair, found in of_pair.items()}
-    # A median of its own may lie outside the interval of many runs: then the interval reaches to it.
-    medians = suites["handshake_ms"].tolist()
+    unknown = (math.nan,) * 3
+    figures = {pair: run_median(found) if found else unknown for pair, found in of_pair.items()}
+    middles = [figures[pair][0] for pair in pairs]
     return suites.assign(
         **{
+            OWN: suites["handshake_ms"],
+            **_bytes_of_pairs(suites),
+            # A run of an old campaign kept its median alone: that is the figure, without an interval.
+            "handshake_ms": pd.Series(middles, suites.index).fillna(suites["handshake_ms"]),
             COUNT: [float(sum(map(len, each))) for each in own],
             RUNS: [float(len(of_pair[pair])) for pair in pairs],
-            LOW: [min(intervals[pair][0], mid) for pair, mid in zip(pairs, medians, strict=True)],
-            HIGH: [max(intervals[pair][1], mid) for pair, mid in zip(pairs, medians, strict=True)],
+            LOW: [figures[pair][1] for pair in pairs],
+            HIGH: [figures[pair][2] for pair in pairs],
         }
     )
+
+
+def _bytes_of_pairs(suites: pd.DataFrame) -> dict[str, pd.Series]:
+    """The bytes of each pair's handshake, one figure for all its ciphers and scenarios: the median, since a name has a
+    few more than another and an acknowledgement is not always needed."""
+    if "handshake_bytes" not in suites.columns or not suites["kem"].astype(bool).all():
+        return {}
+    return {"handshake_bytes": suites.groupby(["kem", "sig"])["handshake_bytes"].transform("median")}
 
 
 def is_ranked(suites: pd.DataFrame) -> pd.Series:

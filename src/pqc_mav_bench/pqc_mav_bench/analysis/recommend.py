@@ -48,6 +48,7 @@ class Choice:
 
     `tied`: those that qualify and cannot be told apart from it. `unranked`: how many were left out because they have
     too few handshakes. `quicker`: of those that are no standards the shortest one, where it surely is shorter; "" else.
+    `as_long`: a stronger suite for which a weaker one would have been chosen, had the intervals told them apart.
     """
 
     use: str
@@ -59,6 +60,7 @@ class Choice:
     tied: tuple[str, ...] = ()
     unranked: int = 0
     quicker: str = ""
+    as_long: str = ""
 
 
 def _surely(table: pd.DataFrame) -> pd.Series:
@@ -97,9 +99,11 @@ USES = (
 
 def recommend(suites: pd.DataFrame) -> list[Choice]:
     """For each use the qualifying suite with the shortest handshake, and what ties with it; of published standards,
-    where any qualifies. `suites`: one row per suite (see `per_suite`)."""
+    where any qualifies. A use of a lower level than the first one gets none unless its handshake surely is shorter.
+    `suites`: one row per suite (see `per_suite`)."""
     known = suites.dropna(subset=["handshake_ms"])
-    choices = []
+    choices: list[Choice] = []
+    default: pd.DataFrame | None = None
     for use in USES:
         qualified = known[use.accepts(known)]
         fitting = qualified[is_ranked(qualified)]
@@ -109,6 +113,11 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
             continue
         first = tied_with_the_least(standards_first(fitting))
         best = first.iloc[0]
+        default = first.head(1) if default is None else default
+        if _no_shorter(best, default.iloc[0]):
+            same = str(default["suite"].iloc[0])
+            choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), len(fitting), as_long=same))
+            continue
         choices.append(
             Choice(
                 use.name,
@@ -123,6 +132,11 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
             )
         )
     return choices
+
+
+def _no_shorter(suite: pd.Series, than: pd.Series) -> bool:
+    """Whether a suite of a lower level than another is not told apart from it; printed figures always are."""
+    return LOW in suite.index and bool(suite["nist_level"] < than["nist_level"] and not suite[HIGH] < than[LOW])
 
 
 def surely_quicker(suites: pd.DataFrame, best: pd.DataFrame) -> str:

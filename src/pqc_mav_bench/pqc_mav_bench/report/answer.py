@@ -5,23 +5,24 @@ Which suite, on which link, with which battery, and how sure: from the campaign'
 computed from the bytes of the handshake, and say so.
 """
 
+import math
 from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
 
-from pqc_mav_bench.analysis import energy, recommend
+from pqc_mav_bench.analysis import recommend
 from pqc_mav_bench.analysis.intervals import COUNT, LOW, RANKED_FROM, is_ranked
 from pqc_mav_bench.analysis.standards import standards_first
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import COMPUTED, Block, Explanation, Notice, Prose, Table
 from pqc_mav_bench.report.estimates import handshake_time
-from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between
+from pqc_mav_bench.report.in_short import NEGLIGIBLE_PERCENT, energy_percent, in_short, links_between, no_weaker
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.measured_links import over_links
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, quantity
-from pqc_mav_bench.report.report_input import ReportInput, published_source
+from pqc_mav_bench.report.report_input import ReportInput
 
 _SHOWN_TIES = 3
 
@@ -77,7 +78,7 @@ def _none(c: ReportInput) -> Notice:
 def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Choice]) -> Table:
     """One row for each use."""
     rows = known.set_index("suite")
-    power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else energy.PUBLISHED_POWER_W
+    power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else math.nan
     shares = [energy_percent(power, choice.handshake_ms) for choice in choices]
     frame = pd.DataFrame(
         {
@@ -87,7 +88,7 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
             "Shorter, but no standard": [choice.quicker or MISSING for choice in choices],
             "Level": [str(choice.level) for choice in choices],
             "Handshake here": [handshake_time(rows.loc[choice.suite]) for choice in choices],
-            "Rekeys, share of a flight's energy (%)": shares,
+            **({"Rekeys, share of a flight's energy, modelled (%)": shares} if c.power_is_measured else {}),
         }
     )
     lasting = max(shares)
@@ -95,25 +96,29 @@ def _by_use(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Cho
         "For each use the suite whose handshake is shortest, of published standards if any fits, and how sure that is: "
         + "; ".join(f"{choice.use} is {choice.meaning}" for choice in choices)
         + ".",
-        "In brackets the 95 % interval of the median. What cannot be told apart is a tie: take any of them. The share "
-        f"of energy is a calculation: 30 minutes at {number(power)} W"
-        f"{'' if c.power_is_measured else ' (published, not measured here)'}, one rekey a minute at full power.",
+        "A time is the median over the runs of a suite's KEM and signature, in brackets its 95 % interval. What cannot "
+        "be told apart is a tie: take any of them."
+        + (
+            f" The share of energy is modelled: 30 minutes at {number(power)} W, one rekey a minute at full power."
+            if c.power_is_measured
+            else ""
+        ),
         [
             sentences.told_apart(
                 [choice.suite, *choice.tied], f"the shortest handshake for '{choice.use}'", _SHOWN_TIES
             )
             for choice in choices
             if LOW in known.columns
-        ],
+        ]
+        + no_weaker(recommend.recommend(c.baseline)),
         [
-            f"Rekeying every minute takes at most {number(lasting)} % of a flight's energy with any of them: the "
-            "battery is no reason to choose a weaker suite."
+            f"Rekeying every minute takes at most {number(lasting)} % of a flight's energy with any of them, modelled: "
+            "the battery is no reason to choose a weaker suite."
             if lasting < NEGLIGIBLE_PERCENT
             else ""
         ],
     )
-    sources = c.sources if c.power_is_measured else (*c.sources, *published_source("rpi5_energy_budget_report"))
-    return Table("what-to-use", "What to use when", frame, c.origin(), sources, explanation)
+    return Table("what-to-use", "What to use when", frame, c.origin(), c.sources, explanation)
 
 
 def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
@@ -143,9 +148,9 @@ def _by_bytes(c: ReportInput, known: pd.DataFrame) -> Table | None:
     explanation = Explanation(
         "On a thin link the bytes of a handshake decide, not the processor. At each level the KEM and signature with "
         "the fewest, standards first, and the pair with the most of all; the cipher adds its name alone.",
-        "Bytes need no interval: a name has 10 more than another, Falcon's signatures vary by a few, and an "
-        "acknowledgement of 40 is not always needed. Seconds are computed: two round trips, and "
-        "the bytes in fragments at the rate of the link; with other traffic on it they are more.",
+        "Bytes are the median over all runs of the pair and need no interval: a name has 10 more than another, "
+        "Falcon's signatures vary by a few, and an acknowledgement of 40 is not always needed. Seconds are computed: "
+        "two round trips, and the bytes in fragments at the rate of the link; with other traffic on it they are more.",
         [
             f"Over {thin.name}, level {int(strongest['nist_level'])} takes {quantity(abs(added), 's')} "
             f"{'longer' if added >= 0 else 'less'} than level {int(weakest['nist_level'])}, and the keys of the "

@@ -49,14 +49,13 @@ def per_member(c: ReportInput, rows: pd.DataFrame, key: str, column: str) -> dic
 
 
 def _of_rows(c: ReportInput, rows: pd.DataFrame, column: str) -> Estimate:
-    middle = float(rows[column].median())
     if c.is_published:
-        return Estimate.exact(middle)
+        return Estimate.exact(float(rows[column].median()))
     if not has_samples(c, column):
         return estimate.of_values(rows[column].tolist())
     mine = c.single[c.single["suite"].isin(rows["suite"]) & c.single["scenario"].isin(rows["scenario"])]
     runs = [part.tolist() for _, part in mine.groupby(["suite", "repetition"], sort=False)[SAMPLES[column]]]
-    return estimate.of_runs(runs, middle)
+    return estimate.of_runs(runs)
 
 
 def per_group(c: ReportInput, rows: pd.DataFrame, key: str, column: str, order: Sequence[str]) -> dict[str, Estimate]:

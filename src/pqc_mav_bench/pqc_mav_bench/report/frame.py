@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
-from pqc_mav_bench.analysis.intervals import RANKED_FROM
+from pqc_mav_bench.analysis.intervals import OWN, RANKED_FROM, SIGNIFICANCE
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
+from pqc_mav_bench.report.repeated import irregular_sentence
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import family_finding, with_interval
 from pqc_mav_bench.report.sections.figures import called
@@ -128,10 +129,13 @@ def methods(c: ReportInput) -> list[str]:
         else "",
         f"Repetitions per suite and scenario: up to {c.repetitions}. Figures per suite are medians over the "
         f"repetitions that passed.",
-        "Intervals of median handshakes are those of a KEM and signature over all their runs, at 95 %: runs and their "
-        "handshakes are resampled. Suites that differ in the cipher alone make the same handshake; one run would not "
-        f"tell how far runs differ. A suite is ranked or recommended with {RANKED_FROM} handshakes or more, and suites "
-        "whose intervals overlap are a tie.",
+        "The handshake of a suite is the median over all runs of its KEM and signature, whatever their cipher, of each "
+        "run's median, with the 95 % interval of that median: by order statistics from six runs on, below that from "
+        "the scatter of the runs' logarithms, which makes it wide. Suites that differ in the cipher alone make the "
+        "same handshake; one run does not tell how far runs differ. A suite is ranked or recommended with "
+        f"{RANKED_FROM} handshakes or more, and suites whose intervals overlap are a tie. A detector is "
+        "compared pair by pair, by Wilcoxon's signed ranks; p is "
+        f"corrected for all comparisons of its table (Holm), and below {SIGNIFICANCE} they are told apart.",
         "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
         "at 95 %.",
         "A value that was not measured is a dash and is left out of all statistics; it is never counted as zero.",
@@ -155,7 +159,7 @@ def measured(c: ReportInput, campaigns: Sequence[ReportInput]) -> list[str]:
 def _noise(c: ReportInput) -> str:
     """How far single handshakes scatter, judged by suites that differ only in the cipher, which the handshake hardly
     uses."""
-    groups = c.known.groupby(["kem", "sig"])["handshake_ms"]
+    groups = c.known.groupby(["kem", "sig"])[OWN if OWN in c.known.columns else "handshake_ms"]
     ratios = [float(g.max() / g.min()) for _, g in groups if len(g) > 1 and g.min() > 0]
     if not ratios:
         return ""
@@ -207,6 +211,7 @@ def limitations(c: ReportInput) -> list[str]:
         "them reflect both.",
         "One drone and one ground station: a single vehicle, as in the documents.",
         _busy(c),
+        irregular_sentence(c),
         "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
     ]
     return [line for line in lines if line]

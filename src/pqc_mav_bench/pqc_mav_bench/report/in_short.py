@@ -10,6 +10,7 @@ from pqc_mav_bench.analysis import energy, recommend
 from pqc_mav_bench.analysis.detector_effect import cipher_effects
 from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
+from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.standards import is_standard, standards_first
 from pqc_mav_bench.analysis.table import LEVELS, has
 from pqc_mav_bench.report.detector_sentences import overall_effects
@@ -17,9 +18,11 @@ from pqc_mav_bench.report.estimates import handshake_time
 from pqc_mav_bench.report.link import LINKS
 from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity, times
 from pqc_mav_bench.report.report_input import ReportInput
+from pqc_mav_bench.report.sentences import ratio_text
 
 #: A share of a flight's energy below which the battery is no reason to choose [%].
 NEGLIGIBLE_PERCENT = 1.0
+PRINTED_BUDGET = "rpi5_energy_budget_report"
 
 Answer = tuple[str, str]  # the question in three words, the answer
 
@@ -44,6 +47,7 @@ def _suite(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.Choic
     if strong is not None and strong.suite != first.suite:
         text += f". For level {strong.level}: {_named(rows, strong.suite)}, {_time(rows.loc[strong.suite])}"
         text += _against(of_suites(rows.loc[[first.suite]]), of_suites(rows.loc[[strong.suite]]))
+        text += _more_bytes(rows.loc[first.suite], rows.loc[strong.suite])
     drafts = dict.fromkeys(choice.quicker for choice in choices if choice.quicker)
     shorter = [f"Shorter, but no published standard: {listed(list(drafts))}."] if drafts else []
     return " ".join([f"{text}.", *shorter, *_cipher(c)])
@@ -58,6 +62,14 @@ def _against(first: Estimate, other: Estimate) -> str:
     return ", which is shorter" if other.below(first) else ", which cannot be told apart from it"
 
 
+def _more_bytes(first: pd.Series, strong: pd.Series) -> str:
+    """What speaks against the higher level, if not the time."""
+    more = float(strong["handshake_bytes"] - first["handshake_bytes"])
+    if not (more > 0 and LOW in first.index and strong[LOW] <= first[HIGH]):
+        return ""
+    return f"; it has {number(more, 4)} bytes more, and on a link that bears them nothing measured here speaks for less"
+
+
 def _cipher(c: ReportInput) -> list[str]:
     """What the choice of cipher does to a handshake, each pair of KEM and signature against itself with AES."""
     found = cipher_effects(c.baseline)
@@ -65,8 +77,8 @@ def _cipher(c: ReportInput) -> list[str]:
         return []
     apart = [each for each in found if each.told_apart]
     said = [
-        f"With {each.scenario} handshakes take {number(each.ratio, 3)} times as long as with AES-256-GCM (95 % "
-        f"interval {number(each.low, 3)} to {number(each.high, 3)}, over {each.pairs} pairs)."
+        f"With {each.scenario} handshakes take {ratio_text(each.ratio)} times as long as with AES-256-GCM (95 % "
+        f"interval {ratio_text(each.low)} to {ratio_text(each.high)}, over {each.pairs} pairs)."
         for each in apart
     ]
     same = [each for each in found if not each.told_apart]
@@ -140,16 +152,43 @@ def _measured(c: ReportInput, suite: str) -> str:
 
 
 def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Choice]) -> str:
-    power = float(c.baseline["power_mean_w"].mean()) if c.power_is_measured else energy.PUBLISHED_POWER_W
+    """What rekeying takes of a flight's energy, of one machine: its watts and its times, or neither."""
+    if not c.power_is_measured:
+        return (
+            f"That was not measured: no power sensor was present. {printed_budget()} Times of this machine say nothing "
+            "of another one's watts."
+        )
+    power = float(c.baseline["power_mean_w"].mean())
     share = energy_percent(power, choices[0].handshake_ms)
     worst = known.loc[known["handshake_ms"].idxmax()]
     most = energy_percent(power, float(worst["handshake_ms"]))
-    verdict = "Any: with" if most < NEGLIGIBLE_PERCENT else "With"
     return (
-        f"{verdict} a rekey a minute it takes {number(share, 2)} % of a flight's energy, and the longest handshake of "
-        f"all, that of {worst['suite']}, {number(most, 2)} %. A calculation, at "
-        f"{quantity(power, 'W')} for 30 minutes{'' if c.power_is_measured else '; no power was measured here'}."
+        f"With a rekey a minute it takes {number(share, 2)} % of a flight's energy, and the longest handshake of "
+        f"all, that of {worst['suite']}, {number(most, 2)} %: modelled, at {quantity(power, 'W')} for 30 minutes."
     )
+
+
+def printed_budget() -> str:
+    """The published energy of rekeys, its times and watts of one machine."""
+    rows = [
+        f"{row.suite_kem_sig.replace(' + ', ' with ')} {number(float(row.fraction_of_budget_pct), 2)} % "
+        f"({duration(float(row.handshake_ms))})"
+        for row in source.table(PRINTED_BUDGET).itertuples()
+    ]
+    return (
+        f"Published for a Raspberry Pi 5, modelled from its own watts and times: a rekey a minute takes {listed(rows)} "
+        "of a flight's energy."
+    )
+
+
+def no_weaker(choices: Sequence[recommend.Choice]) -> list[str]:
+    """For which uses no weaker suite is recommended, and why."""
+    return [
+        f"For '{choice.use}' ({choice.meaning}) nothing is recommended: no handshake of that level is told apart from "
+        f"that of {choice.as_long}, so a lower level gains nothing that was measured here."
+        for choice in choices
+        if choice.as_long
+    ]
 
 
 def _detectors(c: ReportInput) -> str:

@@ -11,6 +11,7 @@ from pqc_mav_bench.report.answer import answer, asked, shortly
 from pqc_mav_bench.report.blocks import Section
 from pqc_mav_bench.report.frame import environment, limitations, measured, methods, provenance, summary
 from pqc_mav_bench.report.markup import block_html, section_html, table_html
+from pqc_mav_bench.report.repeated import irregular_table
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.shipped import asset
 
@@ -59,7 +60,7 @@ def render(
     """The whole page. `load`: the campaign of the load sections. `printed`: for paper, which has no folded tables: each
     is named, and stands in the page."""
     campaigns = [each for each in (c, load) if each is not None]
-    short = shortly(c)
+    short, again = shortly(c), irregular_table(c)
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in environment(c))
     body = "".join(section_html(section, number, printed) for number, section in enumerate(sections, 1))
     cited = "".join(f"<dt>[{d.key}]</dt><dd>{escape(d.title)}. {escape(d.about)}</dd>" for d in DOCUMENTS)
@@ -72,7 +73,7 @@ def render(
         _plain("use", "What to use when", "".join(block_html(block, "What to use when") for block in answer(c))),
         _plain("limitations", "Limits", _list(limitations(c))),
         _plain("summary", "What else was found", _list(summary(c))),
-        _plain("methods", "Methods", _list(methods(c))),
+        _plain("methods", "Methods", _list(methods(c)) + (block_html(again, "Methods") if again is not None else "")),
         _plain("environment", "Environment", f'<dl class="facts">{facts}</dl>'),
         _contents(sections),
         body,

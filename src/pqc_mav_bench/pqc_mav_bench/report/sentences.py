@@ -127,7 +127,9 @@ def effect(found: Effect, name: str) -> str:
     """What a detector does to handshakes, or that it cannot be told."""
     if not found.told_apart:
         return f"{name}: handshakes cannot be told apart from those without a detector ({_interval(found)})."
-    return f"{name}: handshakes take {number(found.ratio, 3)} times as long as without a detector ({_interval(found)})."
+    return (
+        f"{name}: handshakes take {ratio_text(found.ratio)} times as long as without a detector ({_interval(found)})."
+    )
 
 
 def family_effects(found: Mapping[str, Sequence[Effect]], names: Mapping[str, str]) -> list[str]:
@@ -136,7 +138,7 @@ def family_effects(found: Mapping[str, Sequence[Effect]], names: Mapping[str, st
     for scenario in dict.fromkeys(each.scenario for effects in found.values() for each in effects):
         mine = {family: each for family, effects in found.items() for each in effects if each.scenario == scenario}
         apart = [
-            f"those of {family} {number(each.ratio, 3)} times ({_interval(each)})"
+            f"those of {family} {ratio_text(each.ratio)} times ({_interval(each)})"
             for family, each in mine.items()
             if each.told_apart
         ]
@@ -152,14 +154,23 @@ def family_effects(found: Mapping[str, Sequence[Effect]], names: Mapping[str, st
 
 
 def _interval(found: Effect) -> str:
-    return f"95 % interval {number(found.low, 3)} to {number(found.high, 3)}, over {found.pairs} pairs"
+    return (
+        f"95 % interval {ratio_text(found.low)} to {ratio_text(found.high)}, over {found.pairs} pairs; p = "
+        f"{number(found.p, 2)}"
+    )
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio with three digits, or as many more as it takes to tell it from 1: 1.00014 is not written 1.00."""
+    digits = next((n for n in range(3, 9) if float(number(ratio, n).replace(",", "")) != 1.0), 3)
+    return number(ratio, digits) if ratio != 1 else "1"
 
 
 def compared(found: Effect, what: str, name: str) -> str:
     """How a figure other than a time compares with the same without a detector, or that it cannot be told."""
     if not found.told_apart:
         return f"{what} under {name} cannot be told apart from that without a detector ({_interval(found)})."
-    return f"{what} under {name} is {number(found.ratio, 3)} times that without a detector ({_interval(found)})."
+    return f"{what} under {name} is {ratio_text(found.ratio)} times that without a detector ({_interval(found)})."
 
 
 def printed_change(value: float, base: float, what: str, unit: str) -> str:

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, Effect, effects
+from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, effects, family_effects
+from pqc_mav_bench.analysis.intervals import OWN, SIGNIFICANCE
 
 
 def suites(ratios, pairs=12, ciphers=3):
@@ -28,9 +29,31 @@ def test_a_certain_effect_is_told_apart_and_scatter_is_not():
     assert not same.told_apart and same.low < 1 < same.high
 
 
-@pytest.mark.parametrize("low, high, apart", [(1.004, 1.2, False), (1.006, 1.2, True), (0.8, 0.996, False)])
-def test_an_interval_that_reads_as_if_it_reached_1_is_no_evidence(low, high, apart):
-    assert Effect("tst", (low + high) / 2, low, high, 24).told_apart is apart
+def test_an_effect_that_two_decimals_would_hide_is_told_apart():
+    (found,) = effects(suites({"tst": lambda pair: 1.0001 + 0.0001 * pair}, pairs=24))
+    assert found.told_apart and round(found.low, 2) == 1 < found.low, "nothing is rounded before the decision"
+
+
+def test_more_comparisons_ask_for_more_evidence():
+    slower = {"tst": lambda pair: 1.3 if pair not in (2, 5) else 0.9}
+    (alone,) = effects(suites(slower, pairs=8))
+    apart, *others = family_effects(families(suites(slower, pairs=24)))["A"]
+    assert not others
+    assert alone.p < SIGNIFICANCE <= apart.p == pytest.approx(3 * alone.p), "three families, the same 8 pairs each"
+    assert (apart.ratio, apart.low, apart.high) == (alone.ratio, alone.low, alone.high)
+
+
+def families(table):
+    """24 pairs as three families of 8, each with the ratios of the first."""
+    number = table["kem"].str.removeprefix("kem").astype(int) * 2 + table["sig"].str.removeprefix("sig").astype(int)
+    ratio = (number % 8).isin((2, 5)).map({True: 0.9, False: 1.3}).where(table["scenario"] == "tst", 1.0)
+    return table.assign(kem_family=(number // 8).map(dict(enumerate("ABC"))), handshake_ms=ratio * (2.0 + number))
+
+
+def test_a_pairs_median_does_not_hide_what_a_suites_own_runs_took():
+    table = suites({"tst": lambda _: 1.2})
+    attached = table.assign(**{OWN: table["handshake_ms"]}, handshake_ms=3.0)
+    assert effects(attached) == effects(table)
 
 
 def test_few_pairs_or_no_baseline_give_nothing():

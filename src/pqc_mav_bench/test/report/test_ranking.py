@@ -34,7 +34,7 @@ def test_suites_that_differ_in_the_cipher_alone_are_a_tie(campaign):
     section = handshake_ranking(campaign)
     rows = table(section, "ranking-all").frame
     assert rows["Rank"].iloc[0] == "1–4"
-    assert (rows["95 % from (ms)"] < rows["Handshake (ms)"]).all()
+    assert (rows["95 % from (ms)"] <= rows["Handshake (ms)"]).all()
     assert set(rows["n"]) == {30.0}
     assert "share the shortest handshake" in texts(section)
     assert "a tie" in texts(section)

@@ -125,7 +125,7 @@ def test_family_finding_is_left_open_where_intervals_do_not_tell():
 
 
 def effect(scenario, low, high, pairs=8):
-    return Effect(scenario, (low + high) / 2, low, high, pairs)
+    return Effect(scenario, (low + high) / 2, low, high, pairs, 0.5 if low < 1 < high else 0.01)
 
 
 def test_a_detectors_effect_is_said_of_families_that_intervals_separate():
@@ -133,10 +133,15 @@ def test_a_detectors_effect_is_said_of_families_that_intervals_separate():
     (text,) = sentences.family_effects(found, NAMES)
     assert text == (
         "Under + TST, handshakes take a multiple of the time without a detector, those of ML-KEM 1.20 times (95 % "
-        "interval 1.10 to 1.30, over 8 pairs); handshakes of HQC (95 % interval 0.900 to 1.20, over 8 pairs) cannot be "
-        "told apart from those without a detector; FrodoKEM has too few pairs for an interval."
+        "interval 1.10 to 1.30, over 8 pairs; p = 0.010); handshakes of HQC (95 % interval 0.900 to 1.20, over 8 "
+        "pairs; p = 0.50) cannot be told apart from those without a detector; FrodoKEM has too few pairs for an "
+        "interval."
     )
     assert sentences.family_effects({"ML-KEM": []}, NAMES) == []
+
+
+def test_a_ratio_is_not_rounded_into_a_tie():
+    assert [sentences.ratio_text(ratio) for ratio in (1.00014, 0.99996, 1.2, 1)] == ["1.0001", "0.99996", "1.20", "1"]
 
 
 def test_a_load_is_compared_with_its_interval():

@@ -9,6 +9,7 @@ from pqc_mav_bench.analysis.intervals import RANKED_FROM, ends
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Notice, Section
+from pqc_mav_bench.report.in_short import no_weaker
 from pqc_mav_bench.report.numbers import MISSING, count, duration, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
@@ -41,36 +42,32 @@ _SHARE = "Share of flight (%)"
 def flight_budget(c: ReportInput) -> Section:
     """Energy budget, findings, deployment."""
     blocks: list[Block] = []
-    own = c.power_is_measured and has(c.baseline, "power_mean_w")
-    power = float(c.baseline["power_mean_w"].mean()) if own else energy.PUBLISHED_POWER_W
-    whose = "published for the Raspberry Pi 5, [rpi5-report] section 24"
-    if own and not c.is_published:
-        whose = "measured in this campaign"
-    if not own:
+    if c.power_is_measured and has(c.baseline, "power_mean_w"):
+        blocks.append(_own_budget(c, float(c.baseline["power_mean_w"].mean())))
+    else:
         blocks.append(
             Notice(
-                f"{first_upper(c.name)} has no power sensor, so the budget uses the published mean power of "
-                f"{number(power)} W "
-                "with the handshake times measured here: energies are a calculation, not a measurement."
+                f"{first_upper(c.name)} has no power sensor, so it has no energy budget: its handshake times are not "
+                "multiplied by another machine's watts, because nothing here says by which factor that machine is "
+                "slower. The published budget follows, whose times and watts are of one machine."
             )
         )
+    blocks += [published("energy-published"), _recommendation(c), _findings(c)]
+    return Section("flight_budget", "Energy budget of a flight, findings and recommended deployment", blocks)
+
+
+def _own_budget(c: ReportInput, power: float) -> Block:
+    """The budget of a campaign with a sensor: its own watts times its own handshakes."""
     frame = _budget_rows(c, power)
     first, last = frame.iloc[0], frame.iloc[-1]
     says = [
-        f"Thirty rekeys with {first['Suite']} take {quantity(first['All rekeys (J)'], 'J')}, "
+        f"Modelled, thirty rekeys with {first['Suite']} take {quantity(first['All rekeys (J)'], 'J')}, "
         f"{number(first[_SHARE])} % of the flight's {quantity(first['Flight (J)'], 'J')}.",
         f"With the slowest suite, {last['Suite']}, they take {quantity(last['All rekeys (J)'], 'J')} "
         f"({number(last[_SHARE])} %).",
     ]
-    origin = PUBLISHED if c.is_published else c.origin() if own else MODELLED
-    files = [] if own else ["rpi5_energy_budget_report"]
-    blocks += [
-        table(c, "energy-budget", frame, says, origin=origin, published=files, number=number(power), whose=whose),
-        published("energy-published"),
-        _recommendation(c),
-        _findings(c),
-    ]
-    return Section("flight_budget", "Energy budget of a flight, findings and recommended deployment", blocks)
+    whose = "measured in this campaign"
+    return table(c, "energy-budget", frame, says, origin=MODELLED, number=number(power), whose=whose)
 
 
 #: Differences between two suites that no use would notice [ms].
@@ -98,7 +95,7 @@ def _recommendation(c: ReportInput) -> Block:
         }
     )
     same = [x.use for x in choices if x.suite and recommend.PUBLISHED.get(x.use) in (x.suite, *x.tied)]
-    differ = [x for x in choices if x.use in recommend.PUBLISHED and x.use not in same]
+    differ = [x for x in choices if x.suite and x.use in recommend.PUBLISHED and x.use not in same]
     near: list[str] = []
     apart_ms = 0.0
     for mine in differ:
@@ -113,7 +110,8 @@ def _recommendation(c: ReportInput) -> Block:
     little = f"Differences below {_FEW_MS:g} ms are no reason to depart from the documents' choice."
     read = f"A suite qualifies by the rule named, and only with a loss of at most {recommend.LOSS_LIMIT_PERCENT:.0f} %."
     meaning = [little] if near and apart_ms < _FEW_MS else []
-    return table(c, "recommendation", frame, [agreed if same else "", *near], meaning, read=read)
+    says = [agreed if same else "", *near, *no_weaker(choices)]
+    return table(c, "recommendation", frame, says, meaning, read=read)
 
 
 #: What the documents found the best suite of each level to cost [%].

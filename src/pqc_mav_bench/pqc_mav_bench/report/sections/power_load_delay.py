@@ -14,7 +14,7 @@ from pqc_mav_bench.report import palette, sentences
 from pqc_mav_bench.report.blocks import Block, Chart, Notice, Section
 from pqc_mav_bench.report.charts import heat, points
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
-from pqc_mav_bench.report.numbers import count, duration, number, quantity
+from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import alike, by_family, families_of, scenario_note, with_values
 from pqc_mav_bench.report.sections.figures import called, chart, family_points
@@ -63,12 +63,12 @@ def _power(c: ReportInput) -> list[Block]:
     blocks: list[Block] = []
     rows = ordered_suites(c.baseline.dropna(subset=["power_mean_w"]))
     if len(rows):
-        low, high = rows["power_mean_w"].min(), rows["power_mean_w"].max()
+        low, high = rows["power_mean_w"].quantile([0.25, 0.75])
         group = points.Points("power", rows["power_mean_w"].tolist(), [], [], palette.light("blue"))
         shows = f"Mean power of the drone's computer per suite in {called(c.main_scenario)}."
         read = "The axis does not start at zero, because the differences would otherwise be invisible."
-        between = f"All suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}"
-        says = f"{between}, a spread of {number(100 * (high - low) / low, 2)} %."
+        modelled = "" if c.power_is_measured or c.is_published else ", modelled"
+        says = f"Half of the suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}{modelled}.{_agent(rows)}"
         blocks.append(dots("power-suite", "Power per suite", "", rows["suite"].tolist(), [group], shows, read, says))
     grid = wide(c.suites, "power_mean_w")
     if "tst" in grid and "baseline" in grid:
@@ -78,6 +78,20 @@ def _power(c: ReportInput) -> list[Block]:
         title, where = "Power, Baseline against transformer", " in two scenarios"
         blocks.append(dots("power-tst", title, where, labels, groups, shows, read, _added_power(c, grid)))
     return blocks
+
+
+#: A share of one core from which the benchmark's own agent is no longer small beside a suite [%].
+_AGENT_PERCENT = 10.0
+
+
+def _agent(rows: pd.DataFrame) -> str:
+    """The suites whose load is partly that of the benchmark's own agent."""
+    busy = rows[rows["bench_cpu_percent"] > _AGENT_PERCENT]
+    said = [
+        f"{name} ({number(float(share), 2)} % of a core)"
+        for name, share in zip(busy["suite"], busy["bench_cpu_percent"], strict=True)
+    ]
+    return f" The benchmark's own agent, not the suite, loads {listed(said)}." if said else ""
 
 
 def _added_power(c: ReportInput, grid: pd.DataFrame) -> str:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs out of turn and runs left out are listed with their reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pqc_mav_bench.report.frame import limitations
+from pqc_mav_bench.report.page import render
+from pqc_mav_bench.report.repeated import irregular, irregular_sentence, irregular_table
+
+
+def planned(c, begun):
+    """The campaign with places in the plan and, for each place, the minute in which it began."""
+    minutes = [f"2026-11-23T18:{minute:02d}:00+00:00" for minute in begun]
+    raw = c.raw.head(len(begun)).assign(
+        **{"run_context.order_index": range(len(begun)), "run_context.started_at": minutes}
+    )
+    return replace(c, raw=raw)
+
+
+def test_a_run_begun_after_later_ones_is_listed(campaign):
+    found = planned(campaign, [1, 50, 3, 4, 5])
+    rows = irregular(found)
+    assert rows["Place in the plan"].tolist() == ["1"] and rows["Begun"].tolist() == ["2026-11-23 18:50:00"]
+    assert "nor the reason" in rows["Why it is here"].iloc[0]
+    assert irregular_sentence(found).startswith("1 of 5 runs were begun after runs that the plan has behind them")
+    assert irregular_sentence(found) in limitations(found)
+    assert "Runs out of turn" in render(found, [], "A report")
+
+
+def test_a_failed_run_is_said_to_be_left_out(campaign):
+    found = planned(campaign, [1, 2, 3])
+    found = replace(found, raw=found.raw.assign(status=["passed", "failed", "passed"]))
+    assert irregular(found)["Why it is here"].tolist() == ["did not pass: left out of all figures"]
+    assert irregular_sentence(found).startswith("1 run did not pass and is left out of all figures.")
+
+
+def test_a_campaign_in_order_says_so_and_one_without_times_nothing(campaign):
+    assert irregular_sentence(planned(campaign, [1, 2, 3])) == "All runs were begun in the plan's order and passed."
+    assert irregular_table(planned(campaign, [1, 2, 3])) is None
+    assert irregular_sentence(replace(campaign, raw=campaign.raw.drop(columns="run_context.started_at"))) == ""
