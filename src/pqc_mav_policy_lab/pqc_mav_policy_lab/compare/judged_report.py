@@ -121,9 +121,9 @@ def _against_level5(of: _Rows, missions: Sequence[str], names: Sequence[str]) ->
     pairs = len(missions) * len(names)
     if not better:
         return (
-            f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and strategy is mean "
-            f"security higher by more than {NEGLIGIBLE:g}. If the drone can afford that suite throughout, and these "
-            "drones can, it is enough."
+            f"**Against `{LEVEL5}` adapting does not pay**: in none of {pairs} pairs of mission and a strategy that "
+            f"begins with the suite of `{STATIC}` is mean security higher by more than {NEGLIGIBLE:g}. If the drone "
+            "can afford that suite throughout, and these drones can, it is enough."
         )
     told = ", ".join(f"`{name}` on {mission}" for mission, name in better)
     return f"**Against `{LEVEL5}` adapting pays** in {len(better)} of {pairs} pairs of mission and strategy: {told}."
