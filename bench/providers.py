@@ -32,8 +32,8 @@ LINES = (
     *(("KEM", (token,)) for token in ("mlkem512", "mlkem768", "mlkem1024")),
     *(("KEM", pair) for pair in (("hqc128", "hqc1"), ("hqc192", "hqc3"), ("hqc256", "hqc5"))),
     *(("SIG", (token,)) for token in ("mldsa44", "mldsa65", "mldsa87")),
-    *(("SIG", (f"sphincs{size}s", f"slhdsa{size}s")) for size in (128, 192, 256)),
-    *(("SIG", (f"sphincs{size}fsha2", f"slhdsa{size}f")) for size in (128, 192, 256)),
+    *(("SIG", (f"sphincs{size}s", f"slhdsa{size}s")) for size in (128, 256)),
+    ("SIG", ("sphincs128fsha2", "slhdsa128f")),
 )
 LIBRARIES = ("liboqs", "openssl")
 #: A sample lasts at least this long [us], unless one call already does; a turn has SAMPLES of those.

@@ -197,10 +197,10 @@ def render_providers(rows: list[dict[str, Any]]) -> str:
     turns = sorted({row["turns"] for row in rows})
     return (
         "us of processor time for key generation / encapsulation / decapsulation, or key generation / signing / "
-        f"verifying, through the engine; medians of {' or '.join(map(str, turns))} turns. In brackets all three over "
-        "the first library that has the algorithm: median of the ratio within a turn and its 95 % interval. In a turn "
-        "each library computes each operation, in a changing order. `AVX2` is what a library chooses on this processor "
-        "(OpenSSL has ML-KEM and ML-DSA in C), `C` is liboqs for a generic one.\n\n"
+        f"verifying; medians of {' or '.join(map(str, turns))} turns. In brackets all three over the first library "
+        "that has the algorithm: median within a turn and 95 % interval. `AVX2` is what a library chooses on this "
+        "processor (Debian 13's OpenSSL has ML-KEM and ML-DSA in C), `plain` what is built for any x86-64, with "
+        "OPENSSL_ia32cap=0.\n\n"
     ) + table(("algorithm", *variants), lines)
 
 
@@ -210,7 +210,7 @@ def _provider(row: dict[str, Any], name: str) -> str:
     over = row["over_first"][name]
     if over["low"] == over["high"] == 1:
         return times
-    return f"{times} ({over['median']:.2f}; {over['low']:.2f} to {over['high']:.2f})"
+    return f"{times} ({over['median']:.2g}; {over['low']:.2g}-{over['high']:.2g})"
 
 
 def render_footprint(rows: list[dict[str, Any]]) -> str:
