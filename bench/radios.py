@@ -204,10 +204,9 @@ def page(flights: dict[str, list[Run]], suites: dict[str, list[float]], options:
     lines = [
         "# Over simulated telemetry radios",
         "",
-        f"`tools/run bench/radios.py --runs {options.runs} --seconds {options.seconds} --loss {options.loss:g} "
-        f"--jobs {options.jobs} --profiles {','.join(options.profiles)}`; {os.cpu_count()} cores, load "
-        f"{os.getloadavg()[1]:.0f}, for which a simulated radio is late. **Simulated**; bursts of 200 ms without air. "
-        f"{RATE_HZ} messages/s up, a PING a second down. {options.runs} runs, 95 % interval, ms.",
+        f"`tools/run bench/radios.py --runs {options.runs} --jobs {options.jobs}`; {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[1]:.0f}. **Simulated**; {options.loss:.0%} of the time in bursts of 200 ms without air. "
+        f"{RATE_HZ} messages/s up, a PING a second down, {options.seconds} s. {options.runs} runs, 95 % interval, ms.",
         "",
         "| ML-768, MD-65 | connected (longest) | answered in 1 s, % | radio wait p95 "
         "| longest | sealed, % | MAVLink, % | rekey | ratchet | replug |",
@@ -223,8 +222,8 @@ def page(flights: dict[str, list[Run]], suites: dict[str, list[float]], options:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += [
         "",
-        f"Sealed, MAVLink: the tunnel's packets as the gcs counts them, and the messages on the ground, of the bytes "
-        f"that came through the air, {AROUND} of the radio's own with each packet.",
+        f"Sealed, MAVLink: the tunnel's packets at the gcs, and the messages in them, of what came through the air "
+        f"with {AROUND} bytes of the radio's own a packet.",
         "",
         "Connected over sik, p95: "
         + ", ".join(f"{name} {sorted(times)[round(0.95 * (len(times) - 1))]:.0f}" for name, times in suites.items())

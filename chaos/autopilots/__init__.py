@@ -132,8 +132,7 @@ def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
 def page(rows: list[Row]) -> str:
     """The results page."""
     text = "# Real autopilots\n\nWritten by `make autopilots ARGS=--record`: the autopilots' own programs in their own "
-    text += "simulators, without a board, in the laboratory's network. Good runs of all; each figure's mean with its "
-    text += "95 % interval.\n\n"
+    text += "simulators. Good runs/all; means with 95 % intervals.\n\n"
     pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
     lines, sentences = [], []
     titles: set[str] = set()
@@ -146,7 +145,7 @@ def page(rows: list[Row]) -> str:
         figures = "; ".join(scene.columns.values())
         head = ("", "") if scene.title in titles else (scene.title, figures)
         titles.add(scene.title)
-        lines.append((*head, model.title, *cells, f"{min(loads):.0f} to {max(loads):.0f}"))
+        lines.append((*head, model.title, *cells, f"{min(loads):.0f}-{max(loads):.0f}"))
         name = f"{scene.title}, {model.title}"
         sentences += [f"{name}, {row['way']}: {why}." for row in mine.values() for why in sorted(set(failures(row)))]
     text += tables.markdown(("scene", "figures", "autopilot", *_WAYS.values(), "load"), lines)
@@ -157,16 +156,20 @@ def page(rows: list[Row]) -> str:
         if missing and model.variable:
             text += f"\nNot flown with {model.title}: "
             text += "anything.\n" if len(missing) == len(SCENES) else f"{', '.join(missing)}.\n"
-    machines = sorted({row["machine"].partition(", load")[0] for row in rows})
-    return text + "".join(f"\n*{each}*\n" for each in machines)
+    seen = sorted({row["machine"].partition(", load")[0].partition(", ")[::2] for row in rows})
+    for machine in dict.fromkeys(machine for _, machine in seen):
+        text += f"\n*{', '.join(date for date, other in seen if other == machine)}: {machine}*\n"
+    return text
 
 
 def _cell(scene: Scene, row: Row) -> str:
     runs = row["runs"]
-    cells = [f"{len(runs) - len(failures(row))} of {len(runs)}"]
+    cells = [f"{len(runs) - len(failures(row))}/{len(runs)}"]
     for name in scene.columns:
         values = [float(one[name]) for one in runs if name in one]
         whole = all(value == int(value) for value in values)
         same = len(set(values)) == 1
-        cells.append("-" if not values else f"{values[0]:g}" if whole and same else tables.interval(values, 2))
+        mean = sum(values) / max(1, len(values))
+        digits = 2 if mean < 10 else int(mean < 100)
+        cells.append("-" if not values else f"{values[0]:g}" if whole and same else tables.interval(values, digits))
     return "; ".join(cells)

@@ -109,7 +109,7 @@ def thin(fly: Callable[[Flight], Figures]) -> Callable[[Flight], Figures]:
 
 
 _PARAMETERS = {"seconds": "seconds", "count": "parameters", "missing": "missing at first"}
-_MISSION = {"up_s": "upload s", "down_s": "download s", "same": "the same"}
+_MISSION = {"up_s": "up s", "down_s": "down s", "same": "the same"}
 _KILLS = {"kills": "kills a run", "trips": "failsafes", "silence_s": "longest silence s"}
 _SIGNED = {"signed": "signed", "refused": "refused", "lost": "lost or outdated", "answered": "commands answered"}
 _WATCHED = {
@@ -117,7 +117,7 @@ _WATCHED = {
     "rules_suspicious": "SUSPICIOUS, rules", "xgboost_suspicious": "SUSPICIOUS, xgboost",
 }  # fmt: skip
 _RATE = f"{LINK['rate_bit_s'] // 1000} kbit/s"
-_AIR = f"SiK radios (simulated), {RADIO.loss:.0%} of the time without air"
+_AIR = f"SiK radios (simulated, {RADIO.loss:.0%} loss)"
 _KBIT = {"shape_kbit": LINK["rate_bit_s"] // 1000}
 _STICKS = {
     "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
