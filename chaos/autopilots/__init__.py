@@ -131,8 +131,8 @@ def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
 
 def page(rows: list[Row]) -> str:
     """The results page."""
-    text = "# Real autopilots\n\nWritten by `make autopilots ARGS=--record`: the autopilots' own programs in their own "
-    text += "simulators. Good runs/all; means with 95 % intervals.\n\n"
+    text = "# Real autopilots\n\nBy `make autopilots ARGS=--record`: the autopilots' own programs in their simulators. "
+    text += "Good runs/all; means ± 95 %.\n\n"
     pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
     lines, sentences = [], []
     titles: set[str] = set()
