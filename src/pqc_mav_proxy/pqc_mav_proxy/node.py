@@ -118,6 +118,7 @@ class PqcProxyNode(ManagedNode):
         """The topics, with room for the drones that the configuration names."""
         self._published: list[tuple[Any, ...]] = []
         self._served: list[str] = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
+        self._told = set(self._served)  # and those whose status was published since
         drones = max(1, len(self._served))
         self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
         self._leaving = Leaving(self)
@@ -376,19 +377,22 @@ class PqcProxyNode(ManagedNode):
             if not force and identity == self._published:
                 return
             self._published = identity
+            self._told.update(status["drone_id"] for status in statuses)
             header = self._header()
             for status in statuses:
                 self._status.publish(message_of(TunnelStatus, status, header))
 
     def _make_room(self, drones: list[str]) -> None:
         """After drones have come or gone: a late subscriber gets one status of each drone there is, and no other."""
-        if self.role != "gcs" or set(drones) == set(self._served):
+        if self.role != "gcs":
             return
         with self._publishing:
-            gone = [drone for drone in self._served if drone not in drones]
+            gone = self._told.difference(drones)  # a drone may have come and gone between two looks
+            if not gone and set(drones) == set(self._served):
+                return
             for drone in gone:
                 self._status.publish(message_of(TunnelStatus, removed(drone, self.role), self._header()))
-            self._served, self._published = drones, []
+            self._served, self._told, self._published = drones, set(drones), []
             count = len(drones)
             old = self._status
             self._status = self.another_publisher(old, TunnelStatus, "~/status", qos.latched(count))

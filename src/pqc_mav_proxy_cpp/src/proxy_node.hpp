@@ -24,6 +24,7 @@
 #include <pqc_mav_interfaces/srv/list_suites.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +66,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
  private:
   template <typename Message>
   using Publisher = std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>;
+  using Told = std::set<std::string>;
   using ListSuites = pqc_mav_interfaces::srv::ListSuites;
   using GetInfo = pqc_mav_interfaces::srv::GetInfo;
 
@@ -140,6 +142,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   std::string hardware_id_;
   Given loaded_with_;                // what a container was asked for, which goes before files
   std::vector<std::string> served_;  // the drones that the topics have room for
+  Told told_;                        // and those whose status was published since
   std::optional<Failure> failure_;   // why the last transition failed
   std::function<void()> finalized_;
 

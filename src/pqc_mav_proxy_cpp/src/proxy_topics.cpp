@@ -50,6 +50,7 @@ void ProxyNode::offer() {
   const std::lock_guard lock(mutex_);
   published_.clear();
   served_ = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
+  told_ = Told(served_.begin(), served_.end());
   const auto drones = std::max<std::size_t>(1, served_.size());
   publish_on(status_, "~/status", qos::latched(drones));
   publish_on(stats_, "~/stats", qos::periodic(drones));
@@ -87,7 +88,10 @@ void ProxyNode::publish_status(Host& host, bool force) {
   if (!force && state == published_) return;
   published_ = std::move(state);
   const auto stamped = header();
-  for (const auto& status : statuses) status_->publish(message_of<msg::TunnelStatus>(status, stamped));
+  for (const auto& status : statuses) {
+    told_.insert(status["drone_id"].get<std::string>());
+    status_->publish(message_of<msg::TunnelStatus>(status, stamped));
+  }
 }
 
 void ProxyNode::make_room(const Json& statuses) {
@@ -95,15 +99,17 @@ void ProxyNode::make_room(const Json& statuses) {
   Names drones;
   for (const auto& each : statuses) drones.push_back(each["drone_id"].get<std::string>());
   const std::lock_guard lock(mutex_);
-  auto gone = served_;
-  std::erase_if(gone, [&](const auto& each) { return std::ranges::find(drones, each) != drones.end(); });
-  if (gone.empty() && served_.size() == drones.size()) return;
+  auto gone = told_;  // a drone may have come and gone between two looks
+  for (const auto& drone : drones) gone.erase(drone);
+  const bool as_before = Told(served_.begin(), served_.end()) == Told(drones.begin(), drones.end());
+  if (gone.empty() && as_before) return;
   const auto* const farewell = "REMOVED: this ground station does not serve the drone any more.";
   for (const auto& drone : gone)
     status_->publish(
         message_of<msg::TunnelStatus>({{"drone_id", drone}, {"role", role_}, {"last_error", farewell}}, header()));
   if (!gone.empty()) leaving_.add(status_);
   served_ = drones;
+  told_ = Told(drones.begin(), drones.end());
   published_.clear();
   publish_on(status_, "~/status", qos::latched(drones.size()));
   publish_on(stats_, "~/stats", qos::periodic(drones.size()));
