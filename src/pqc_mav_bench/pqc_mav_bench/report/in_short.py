@@ -171,13 +171,13 @@ def _battery(c: ReportInput, known: pd.DataFrame, choices: Sequence[recommend.Ch
 def printed_budget() -> str:
     """The published energy of rekeys, its times and watts of one machine."""
     rows = [
-        f"{row.suite_kem_sig.replace(' + ', ' with ')} {number(float(row.fraction_of_budget_pct), 2)} % "
+        f"{number(float(row.fraction_of_budget_pct), 2)} % with {row.suite_kem_sig} "
         f"({duration(float(row.handshake_ms))})"
         for row in source.table(PRINTED_BUDGET).itertuples()
     ]
     return (
-        f"Published for a Raspberry Pi 5, modelled from its own watts and times: a rekey a minute takes {listed(rows)} "
-        "of a flight's energy."
+        "Published for a Raspberry Pi 5, modelled from its own watts and times: a rekey a minute takes, of a flight's "
+        f"energy, {listed(rows)}."
     )
 
 

@@ -13,6 +13,7 @@ from pqc_mav_bench.report.numbers import MISSING
 from pqc_mav_bench.report.sections.aeads import aeads
 from pqc_mav_bench.report.sections.flight_budget import flight_budget
 from pqc_mav_bench.report.sections.handshakes import handshake_ranking, pareto_frontier
+from pqc_mav_bench.report.sections.power_load_delay import suite_power
 from pqc_mav_bench.report.sections.suite_tables import suite_tables
 
 
@@ -94,3 +95,14 @@ def test_what_was_published_is_shown_as_it_was_printed(paper):
     assert "The fastest is" in texts(handshake_ranking(paper))
     assert table(flight_budget(paper), "recommendation").frame["Suite"].iloc[0]
     assert summary(paper)[0].startswith("Published figures")
+
+
+def test_a_benchmarks_own_agent_is_not_taken_for_a_suites_power(campaign):
+    busy = campaign.raw["system_gcs.bench_cpu_percent"].copy()
+    busy.iloc[0] = 43.0
+    found = replace(campaign, raw=campaign.raw.assign(**{"system_gcs.bench_cpu_percent": busy}))
+    said, quiet = (texts(suite_power(each)) for each in (found, campaign))
+    first = campaign.runs["suite"].iloc[0]
+    assert f"took part of the processor beside {first} (43 % of a core): that power is not the suite's." in said
+    assert "Half of the suites lie between" in quiet and "modelled" in quiet
+    assert "own agent" not in quiet and "a spread of" not in quiet

@@ -68,7 +68,7 @@ def _power(c: ReportInput) -> list[Block]:
         shows = f"Mean power of the drone's computer per suite in {called(c.main_scenario)}."
         read = "The axis does not start at zero, because the differences would otherwise be invisible."
         modelled = "" if c.power_is_measured or c.is_published else ", modelled"
-        says = f"Half of the suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}{modelled}.{_agent(rows)}"
+        says = f"Half of the suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}{modelled}.{_agent(c)}"
         blocks.append(dots("power-suite", "Power per suite", "", rows["suite"].tolist(), [group], shows, read, says))
     grid = wide(c.suites, "power_mean_w")
     if "tst" in grid and "baseline" in grid:
@@ -84,14 +84,23 @@ def _power(c: ReportInput) -> list[Block]:
 _AGENT_PERCENT = 10.0
 
 
-def _agent(rows: pd.DataFrame) -> str:
-    """The suites whose load is partly that of the benchmark's own agent."""
-    busy = rows[rows["bench_cpu_percent"] > _AGENT_PERCENT]
+def _agent(c: ReportInput) -> str:
+    """The suites beside which the benchmark's own agents loaded the drone's machine."""
+    ends = ("system_drone", "system_gcs") if c.same_host else ("system_drone",)
+    columns = [f"{end}.bench_cpu_percent" for end in ends]
+    if not set(columns) <= set(c.raw.columns):
+        return ""
+    names = c.runs.drop_duplicates("suite_id").set_index("suite_id")["suite"]
+    shares = c.raw[c.raw["scenario"] == c.main_scenario].set_index("suite")[columns].max(axis=1)
     said = [
-        f"{name} ({number(float(share), 2)} % of a core)"
-        for name, share in zip(busy["suite"], busy["bench_cpu_percent"], strict=True)
+        f"{names.get(suite, suite)} ({number(float(share), 2)} % of a core)"
+        for suite, share in shares[shares > _AGENT_PERCENT].sort_values(ascending=False).items()
     ]
-    return f" The benchmark's own agent, not the suite, loads {listed(said)}." if said else ""
+    if not said:
+        return ""
+    return (
+        f" The benchmark's own agent took part of the processor beside {listed(said)}: that power is not the suite's."
+    )
 
 
 def _added_power(c: ReportInput, grid: pd.DataFrame) -> str:
