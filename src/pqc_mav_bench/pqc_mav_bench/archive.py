@@ -113,12 +113,11 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
 class _Entry(tarfile.TarInfo):
     """tarfile reads what stands before an entry at once, however large it claims to be."""
 
-    @classmethod
-    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Entry:
-        entry = super().frombuf(buf, encoding, errors)
-        if not entry.isreg() and entry.size > _MOST_HEADER_BYTES:
-            raise ValueError(f"a header of {entry.size:,} bytes")
-        return entry
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The fields are public and set in this order; the methods that read a block are other ones in each Python.
+        super().__setattr__(name, value)
+        if name == "type" and not self.isreg() and self.size > _MOST_HEADER_BYTES:
+            raise ValueError(f"a header of {self.size:,} bytes")
 
 
 class _Bounded:
