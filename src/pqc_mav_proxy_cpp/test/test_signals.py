@@ -31,7 +31,7 @@ def bit(number: signal.Signals) -> int:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_in_the_midst_of_the_start_ends_it_in_order(kind: str, number: signal.Signals, keys: Path) -> None:
-    """With rclcpp's own handler, 17 of 50 starts ended with an error about its context, and some waited for ever."""
+    """With rclcpp's own handler, 29 of 100 starts ended with an error about its context, and some waited for ever."""
     for late_s in (0.0, 0.1, 0.2, 0.4):
         process = start(kind, gcs_parameters(keys, control_socket="off"), f"{kind}_signalled")
         try:
