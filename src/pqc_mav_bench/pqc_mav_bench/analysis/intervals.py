@@ -36,8 +36,6 @@ OWN = "handshake_own_ms"
 FEW_RUNS = {2: 8.985, 3: 2.550, 4: 1.637, 5: 1.352}
 #: Runs of a suite from which resampling them tells how far runs differ.
 _ENOUGH_RUNS = 6
-#: Ends farther from a median than this factor say no more than that the runs tell nothing.
-WIDEST = 10.0
 _RESAMPLES = 2000
 _SEED = 20261123
 
@@ -68,8 +66,8 @@ def run_median(runs: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     """The median over runs of each run's median, and the ends of its 95 % interval.
 
     By ranks from FEWEST_FOR_AN_INTERVAL runs on, by FEW_RUNS below. The ends are NaN for one run, which tells nothing
-    of how runs differ, for few runs that are not all positive, and for few that differ beyond WIDEST.
-    Raises ValueError without a value.
+    of how runs differ, and for few runs that are not all positive. A wide interval is given as it is: without the wide
+    ones, the others would enclose the median less often than they say. Raises ValueError without a value.
     """
     middles = [float(np.median(values)) for values in runs if len(values)]
     if not middles:
@@ -79,8 +77,8 @@ def run_median(runs: Sequence[Sequence[float]]) -> tuple[float, float, float]:
         return (middle, *median_interval(middles))
     if len(middles) == 1 or min(middles) <= 0:
         return middle, math.nan, math.nan
-    reach = math.exp(min(FEW_RUNS[len(middles)] * float(np.std(np.log(middles), ddof=1)), 2 * math.log(WIDEST)))
-    return (middle, middle / reach, middle * reach) if reach <= WIDEST else (middle, math.nan, math.nan)
+    reach = math.exp(FEW_RUNS[len(middles)] * float(np.std(np.log(middles), ddof=1)))
+    return middle, middle / reach, middle * reach
 
 
 def attach(suites: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
