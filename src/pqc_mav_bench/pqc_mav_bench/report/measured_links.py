@@ -79,7 +79,7 @@ def _shortest(link: str, rows: pd.DataFrame) -> str:
     if not is_ranked(rows).all():
         return (
             f"Over {link}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} "
-            "handshakes of each, in runs that agree to a factor that an interval can hold."
+            "handshakes of each, because one run does not tell how far runs differ."
         )
     known = rows.reset_index()
     chosen = standards_first(known)
