@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lifecycle node around the engine: parameters, topics, services.
+"""The lifecycle node around the engine: parameters, transitions, events; its topics are in topics.py.
 
 configure -> the configuration is checked and the keys are read; activate -> sockets and threads;
 deactivate -> sessions closed and keys wiped. What the engine says and does it is asked through its door (docs/
@@ -11,52 +11,32 @@ periodic from a thread of its own. Packets never come here.
 from __future__ import annotations
 
 import os
-import platform
 import queue
-import socket
 import sys
-import threading
 import time
 from contextlib import nullcontext, suppress
 from typing import Any
 
 import pqc_mav_tunnel
-from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
-from pqc_mav_interfaces.srv import GetInfo, ListSuites
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.time import Time
-from std_msgs.msg import Header
 
-from pqc_mav_common import config_file, qos
-from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
+from pqc_mav_common import config_file
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.key_values import to_key_values
 from pqc_mav_common.lifecycle import FAILURE, ManagedNode
 from pqc_mav_common.local_socket import INSIDE, ControlError
 from pqc_mav_common.parameters import AUTOSTART, given_parameters, plain_values
 from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy import parameters
-from pqc_mav_proxy.conversions import fill, message_of
 from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
-from pqc_mav_proxy.guard import Guard, Listed, dangers, sockets_of, told
-from pqc_mav_proxy.leaving import Leaving
-from pqc_mav_proxy.mavros_graph import writers
-from pqc_mav_proxy.names import removed
+from pqc_mav_proxy.facts import offer_facts
 from pqc_mav_proxy.rekey_server import RekeyServer
+from pqc_mav_proxy.topics import ProxyTopics
 
 NODE_NAME = "pqc_proxy"
 TICK_S = 1.0
 SERVER_TICK_S = 0.1
 AGAIN_S = 5.0  # between two tries to open the tunnel of a daemon that could not when it was started again
-LATE_S = 5.0  # within which an engine answers
-OLD_S = 1.0  # an event that is older was told when this node was not there
-# Fields whose change makes the latched status stale; the ages among the others grow all the time.
-STATUS_IDENTITY = (
-    *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
-    *("shape_kbit", "station", "station_role", "term", "stations"),
-)
 
 
 class PqcProxyNode(ManagedNode):
@@ -76,17 +56,13 @@ class PqcProxyNode(ManagedNode):
         self._host: EngineHost | DaemonHost | None = None
         self._events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._events_ready = self.create_guard_condition(self._handle_events)
-        self._hardware_id = socket.gethostname()
-        self._guard = Guard(os.environ, self.context.get_domain_id(), self.get_logger().error, lambda: writers(self))
-        self._publishing = threading.Lock()  # of the status
+        self._topics = ProxyTopics(self)
         self._away: bool | None = None  # whether the daemon is away; None: not heard of yet
         self._unsaid = ""  # why it is away, as long as the log does not say so
         self._boot = ""  # which daemon it was that was heard last
         self._again_s = 0.0
-        # From the start, before there is a configuration: the two say what one can be made of and what was asked for.
-        # Who asks for a rekey is told why there is none, instead of waiting for no answer.
-        self.create_service(ListSuites, "~/list_suites", self._list_suites)
-        self.create_service(GetInfo, "~/get_info", self._get_info)
+        # From the start: who asks for a rekey before there is a configuration is told so, and waits for no answer.
+        offer_facts(self, self._counting)
         self._rekeys = RekeyServer(self, self._running_host)
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
         self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)
@@ -95,6 +71,10 @@ class PqcProxyNode(ManagedNode):
     def role(self) -> str:
         """'drone' or 'gcs'."""
         return str(self.get_parameter(parameters.ROLE).value)
+
+    @property
+    def _drone_id(self) -> str:
+        return str(self._config.get("drone_id", ""))
 
     def _declare_parameters(self, given: dict[str, Any]) -> None:
         autostart = AUTOSTART.check(self.get_name(), given.get(AUTOSTART.name, AUTOSTART.default))
@@ -116,17 +96,7 @@ class PqcProxyNode(ManagedNode):
 
     def offer(self) -> None:
         """The topics, with room for the drones that the configuration names."""
-        self._published: list[tuple[Any, ...]] = []
-        self._served: list[str] = list(self._config.get(parameters.DRONES) or []) if self.role == "gcs" else []
-        self._told = set(self._served)  # and those whose status was published since
-        drones = max(1, len(self._served))
-        self._status = self.create_lifecycle_publisher(TunnelStatus, "~/status", qos.latched(drones))
-        self._leaving = Leaving(self)
-        self._stats = self.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(drones))
-        self._link = self.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * drones))
-        self._server = self.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
-        self._handshake = self.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
-        self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        self._topics.offer(self._config.get(parameters.DRONES) or [] if self.role == "gcs" else [])
 
     # --- configuration, read again while the engine runs ---
 
@@ -200,7 +170,7 @@ class PqcProxyNode(ManagedNode):
         self._away, self._unsaid, self._boot = None, "", ""
         host.start()
         with suppress(ControlError):  # the next tick says so
-            self._publish_status(force=True)
+            self._topics.publish_status(host, force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
         self._ticks.start()
 
@@ -218,7 +188,7 @@ class PqcProxyNode(ManagedNode):
         host = self._running_host()
         if isinstance(host, DaemonHost):
             host.change("pause")
-            self._publish_status(force=True)
+            self._topics.publish_status(host, force=True)
 
     def end(self) -> None:
         """Stops the engine, wipes its keys and publishes the last status; a daemon goes on."""
@@ -230,7 +200,7 @@ class PqcProxyNode(ManagedNode):
         statuses = host.stop()
         self._handle_events()
         if statuses:
-            self._publish_status(force=True, statuses=statuses)
+            self._topics.publish_last(statuses)
 
     # --- a daemon ---
 
@@ -262,7 +232,7 @@ class PqcProxyNode(ManagedNode):
             return
         if not event["there"]:
             self._away, self._unsaid = True, event["reason"]
-            self._publish_lost(event["reason"])
+            self._topics.publish_lost(event["reason"], self._drone_id)
             return
         if self._away is not False:
             again = "pqcmav-tunneld is there again." if self._away else f"Asks pqcmav-tunneld at {host.path}."
@@ -282,23 +252,6 @@ class PqcProxyNode(ManagedNode):
         if now["wanted"] and not now["starting"]:
             host.ask("resume")
 
-    def _publish_lost(self, why: str) -> None:
-        """The tunnel is DOWN as far as anybody can say."""
-        with self._publishing:
-            if not self._status.is_activated:
-                return
-            drones = self._served if self.role == "gcs" else [str(self._config.get("drone_id", ""))]
-            lost = [{"drone_id": drone, "role": self.role, "last_error": why} for drone in drones]
-            header = self._header()
-            if self._published != [(why,)]:
-                self._published = [(why,)]
-                for status in lost:
-                    self._status.publish(message_of(TunnelStatus, status, header))
-            found = [Diagnostic(f"tunnel {drone}", Level.ERROR, why, {}) for drone in drones]
-            node = self.get_fully_qualified_name().strip("/")
-            messages = to_messages(node, self._hardware_id, found)
-            self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
-
     def refused(self, error: Exception) -> ProcessError:
         """The engine's errors have exit codes of their own, and so have a daemon's."""
         if isinstance(error, pqc_mav_tunnel.TunnelError):
@@ -312,7 +265,7 @@ class PqcProxyNode(ManagedNode):
             self._rekeys.close()
         super().destroy_node()
 
-    # --- engine events ---
+    # --- engine events, and what is due periodically ---
 
     def _queue_events(self, events: list[dict[str, Any]]) -> None:
         """From the thread that hears them; no callback of the node waits for the status that they changed."""
@@ -321,12 +274,13 @@ class PqcProxyNode(ManagedNode):
                 self._on_door(event)
             self._events.put(event)
         self._events_ready.trigger()
-        if self._status.is_activated and any(event["event"] != "log" for event in events):
+        host = self._running_host()
+        if host and self._topics.open and any(event["event"] != "log" for event in events):
             with suppress(ControlError):  # a tick says so
-                self._publish_status(force=True)
+                self._topics.publish_status(host, force=True)
 
     def _handle_events(self) -> None:
-        if not self._handshake.is_activated:
+        if not self._topics.open:
             return  # a quick handshake may end before the activation does: its report waits
         while True:
             try:
@@ -337,9 +291,7 @@ class PqcProxyNode(ManagedNode):
             if say := event.get("say"):
                 self._log(say["level"], say["text"])
             if picture := event.get("picture"):
-                age_s = time.time() - event["time"]
-                header = self._header(age_s if age_s > OLD_S else 0.0)
-                self._handshake.publish(message_of(HandshakeReport, picture, header))
+                self._topics.publish_handshake(picture, event["time"])
 
     def _log(self, level: str, text: str) -> None:
         # One line for each level: rclpy raises when the same line of a program logs with another severity.
@@ -350,108 +302,26 @@ class PqcProxyNode(ManagedNode):
         else:
             self.get_logger().info(one_line(text))
 
-    # --- topics ---
-
-    def _header(self, age_s: float = 0.0) -> Header:
-        now = self.get_clock().now()
-        if age_s > 0:
-            now = Time(nanoseconds=max(0, now.nanoseconds - int(age_s * 1e9)), clock_type=now.clock_type)
-        return Header(stamp=now.to_msg())
-
-    def _header_of(self, monotonic_ns: int, network: str) -> Header:
-        """Of what an engine has read then; one in another time namespace has another clock."""
-        age_s = (time.monotonic_ns() - monotonic_ns) / 1e9
-        header = self._header(age_s if age_s <= LATE_S else 0.0)
-        header.frame_id = network
-        return header
-
-    def _publish_status(self, *, force: bool = False, statuses: list[dict[str, Any]] | None = None) -> None:
-        """All drones' statuses, when one of them changed: a late subscriber then has the whole latched set."""
-        with self._publishing:  # asked for inside, so that an older one never follows a newer one
-            if statuses is None:
-                host = self._running_host()
-                if host is None:
-                    return
-                statuses = host.ask("picture", of="status")["status"]
-            identity = [tuple(status[field] for field in STATUS_IDENTITY) for status in statuses]
-            if not force and identity == self._published:
-                return
-            self._published = identity
-            self._told.update(status["drone_id"] for status in statuses)
-            header = self._header()
-            for status in statuses:
-                self._status.publish(message_of(TunnelStatus, status, header))
-
-    def _make_room(self, drones: list[str]) -> None:
-        """After drones have come or gone: a late subscriber gets one status of each drone there is, and no other."""
-        if self.role != "gcs":
-            return
-        with self._publishing:
-            gone = self._told.difference(drones)  # a drone may have come and gone between two looks
-            if not gone and set(drones) == set(self._served):
-                return
-            for drone in gone:
-                self._status.publish(message_of(TunnelStatus, removed(drone, self.role), self._header()))
-            self._served, self._told, self._published = drones, set(drones), []
-            count = len(drones)
-            old = self._status
-            self._status = self.another_publisher(old, TunnelStatus, "~/status", qos.latched(count))
-            if gone:
-                self._leaving.add(old)
-            else:
-                self.destroy_lifecycle_publisher(old)
-            self._stats = self.replace_publisher(self._stats, TunnelStats, "~/stats", qos.periodic(count))
-            self._link = self.replace_publisher(self._link, LinkQuality, "~/link", qos.periodic(2 * count))
-
     def _publish_periodic(self) -> None:
         host = self._running_host()
-        if host is None or not self._stats.is_activated:
+        if host is None or not self._topics.open:
             return
         self._serve_detectors()
         try:
             if isinstance(host, DaemonHost):
                 self._open_again(host)
-            self._publish_of(host)
+            self._topics.publish_picture(host)
         except ControlError as error:  # a daemon is away, or has no configuration
             if not isinstance(host, DaemonHost):
                 raise
             if self._unsaid:  # at the next tick: one that ends together with this program needs no word
                 self._log("error", self._unsaid)
                 self._unsaid = ""
-            self._publish_lost(one_line(error))
-
-    def _publish_of(self, host: EngineHost | DaemonHost) -> None:
-        now_s = time.monotonic()
-        header = self._header()
-        picture = host.ask("picture")
-        if self._leaving.look():
-            self._published = []  # who came meanwhile may have heard older statuses after newer ones
-        self._make_room([status["drone_id"] for status in picture["status"]])
-        self._publish_status()
-        for entry in picture["stats"]:
-            self._stats.publish(message_of(TunnelStats, entry, header))
-        for link in picture["link"]:
-            for side in link:
-                self._link.publish(message_of(LinkQuality, side, header))
-
-        def listed() -> Listed:
-            return {host.process: sockets_of(host.ask("sockets")["sockets"])}
-
-        guarded = self._guard.diagnostics(now_s, listed, host.network)
-        with suppress(ControlError):  # a daemon of another user takes none
-            host.ask("dangers", lines=told(dangers(guarded)))
-        # The namespace tells the two ends apart.
-        node = self.get_fully_qualified_name().strip("/")
-        found = [
-            Diagnostic(it["name"], Level(it["level"]), it["message"], {v["key"]: v["value"] for v in it["values"]})
-            for it in host.ask("diagnosis")["status"]
-        ]
-        messages = to_messages(node, self._hardware_id, [*found, *guarded])
-        self._diagnostics.publish(DiagnosticArray(header=header, status=messages))
+            self._topics.publish_lost(one_line(error), self._drone_id)
 
     def _serve_detectors(self) -> None:
         """`~/server_stats` flows only while somebody listens."""
-        listened = self._server.get_subscription_count() > 0
+        listened = self._topics.detector_listens
         if listened is self._detectors.running:
             return
         (self._detectors.start if listened else self._detectors.stop)()
@@ -459,42 +329,17 @@ class PqcProxyNode(ManagedNode):
         self.get_logger().debug(f"~/server_stats {said}")
 
     def _publish_server(self) -> None:
-        host = self._running_host()
-        if host is None or not self._server.is_activated:
-            return
-        with suppress(ControlError) if isinstance(host, DaemonHost) else nullcontext():  # the other thread says so
-            answer = host.ask("server_stats")
-            header = self._header_of(answer["monotonic_ns"], host.network)
-            self._server.publish(message_of(ServerStats, answer["server"], header))
+        if host := self._running_host():
+            # What a daemon refuses, the other thread says.
+            with suppress(ControlError) if isinstance(host, DaemonHost) else nullcontext():
+                self._topics.publish_server(host)
 
     def _unexpected(self, error: Exception) -> None:
         self.get_logger().error(f"unexpected: {type(error).__name__}: {one_line(error)}")
 
-    # --- services ---
-
     def _running_host(self) -> EngineHost | DaemonHost | None:
         host = self._host
         return host if host is not None and host.started else None
-
-    def _list_suites(self, request: ListSuites.Request, response: ListSuites.Response) -> ListSuites.Response:
-        try:
-            found = pqc_mav_tunnel.suites(view=request.view or "core", only_available=request.only_available)
-        except (pqc_mav_tunnel.TunnelError, ValueError) as error:
-            response.message = one_line(error)
-            return response
-        response.ok = True
-        response.suites = [message_of(SuiteInfo, suite.as_dict()) for suite in found]
-        return response
-
-    def _get_info(self, _request: GetInfo.Request, response: GetInfo.Response) -> GetInfo.Response:
-        fill(response, pqc_mav_tunnel.host_info())
-        response.python_version = platform.python_version()
-        response.engine_version = pqc_mav_tunnel.engine_version()
-        response.liboqs_version = pqc_mav_tunnel.liboqs_version()
-        response.openssl_version = pqc_mav_tunnel.openssl_version()
-        response.role = self.role
-        response.config = to_key_values(dict(sorted(self._counting().items())))
-        return response
 
     def _counting(self) -> dict[str, Any]:
         """The configuration as it counts; what was asked for, as long as there is none."""
