@@ -258,6 +258,55 @@ TEST_F(KeyFileTest, NeverReplacesAFile) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
 }
 
+/// A PSK whose bytes are all `value`.
+KeyFile psk_of(std::uint8_t value) {
+  SecretBytes key(32);
+  std::ranges::fill(key.mut(), value);
+  return {KeyKind::psk, "psk", "alpha", std::move(key)};
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(folder)) out.push_back(entry.path().filename().string());
+  std::ranges::sort(out);
+  return out;
+}
+
+TEST_F(KeyFileTest, ABatchHasItsNamesWhenItIsCommitted) {
+  for (const int count : {2, 100}) {  // each file synced by itself, and the whole file system at once
+    const auto folder = folder_ / std::to_string(count);
+    make_key_folder(folder);
+    KeyBatch batch;
+    for (int i = 0; i < count; ++i) batch.add(folder / std::to_string(i), psk_of(static_cast<std::uint8_t>(i)));
+    EXPECT_TRUE(batch.exists(folder / "1"));
+    EXPECT_FALSE(key_file_exists(folder / "1"));
+    EXPECT_EQ(batch.read(folder / "1", {KeyKind::psk, "psk", 32, "alpha"}).key.view()[0], 1);
+    batch.commit();
+    EXPECT_EQ(names_in(folder).size(), static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
+      EXPECT_EQ(read_key_file(folder / std::to_string(i), true).key.view()[31], static_cast<std::uint8_t>(i));
+  }
+}
+
+TEST_F(KeyFileTest, ABatchThatIsNotCommittedLeavesNothingBehind) {
+  {
+    KeyBatch batch;
+    batch.add(folder_ / "a", psk_of(1));
+    EXPECT_EQ(names_in(folder_.path()).size(), 1U);
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+}
+
+TEST_F(KeyFileTest, ABatchMakesAllOrNone) {
+  KeyBatch batch;
+  for (const auto* name : {"a", "b", "c"}) batch.add(folder_ / name, psk_of(2));
+  write_key_file(folder_ / "b", psk_of(1));  // somebody else was faster
+  expect_error(Errc::io, {"/b cannot be created", "exists"}, [&] { batch.commit(); });
+  EXPECT_FALSE(key_file_exists(folder_ / "a"));
+  EXPECT_FALSE(key_file_exists(folder_ / "c"));
+  EXPECT_EQ(read_key_file(folder_ / "b", true).key.view()[0], 1);
+}
+
 TEST_F(KeyFileTest, RefusesToWriteWhereOthersCanWrite) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   expect_error(Errc::key_permissions, {"chmod 700"},

@@ -31,13 +31,12 @@ struct KeyEntry {
 };
 
 /// Makes gcs signing keys for every available algorithm (or `sig_tokens`) and a PSK per drone under `<root>/gcs` (derived
-/// from the drone's own one for the ground station of this id), and
-/// the drones' folders `<root>/drones/<id>`; with `drone_signatures` also a key pair per drone. Existing files are
-/// kept (never
-/// overwritten): what one side has and the other lacks is copied, halves that contradict each other are an error. Each
-/// file is written to a temporary name and renamed. Throws TunnelError (config_invalid for an id or token,
-/// suite_unavailable, io, and all of the loaders); what was written whole until then stays. With `stations`, the same
-/// for each of these ground stations in `<root>/stations/<gcs_id>` in place of `<root>/gcs`.
+/// from the drone's own one for the ground station of this id), and the drones' folders `<root>/drones/<id>`; with
+/// `drone_signatures` also a key pair per drone. Existing files are kept (never overwritten): what one side has and the
+/// other lacks is copied, halves that contradict each other are an error. All files are written to temporary names,
+/// synced together and renamed: each is whole or absent whatever happens. With `stations`, the same for each of these
+/// ground stations in `<root>/stations/<gcs_id>` in place of `<root>/gcs`. Throws TunnelError (config_invalid for an id
+/// or token, suite_unavailable, io, and all of the loaders), and then no key was made.
 void init_keys(const std::filesystem::path& root, const std::vector<std::string>& drone_ids,
                const std::vector<std::string>& sig_tokens = {}, bool drone_signatures = false,
                const std::string& gcs_id = "gcs", const std::vector<std::string>& stations = {});

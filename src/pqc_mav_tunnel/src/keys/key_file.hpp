@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "crypto/secret.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -49,6 +51,32 @@ KeyFile read_key_file(const std::filesystem::path& file, const KeyWanted& wanted
 /// and is not to be replaced, and then leaves nothing behind.
 enum class Existing { stays, is_replaced };
 void write_key_file(const std::filesystem::path& file, const KeyFile& content, Existing existing = Existing::stays);
+
+/// Key files that are written together: all have temporary names until commit(), which syncs them at once and renames
+/// them in the order they were added in. Of new ones all get their names or, after an error, none; a crash in between
+/// leaves each whole or absent.
+class KeyBatch {
+ public:
+  KeyBatch() = default;
+  KeyBatch(const KeyBatch&) = delete;
+  KeyBatch& operator=(const KeyBatch&) = delete;
+  ~KeyBatch();
+  /// As key_file_exists and read_key_file; what was added counts as there.
+  [[nodiscard]] bool exists(const std::filesystem::path& file) const;
+  [[nodiscard]] KeyFile read(const std::filesystem::path& file, const KeyWanted& wanted) const;
+  /// As write_key_file, which is a batch of one. Throws TunnelError.
+  void add(const std::filesystem::path& file, const KeyFile& content, Existing existing = Existing::stays);
+  void commit();
+
+ private:
+  struct Entry {
+    std::filesystem::path file, temporary;
+    Existing existing;
+  };
+  [[nodiscard]] std::filesystem::path place_of(const std::filesystem::path& file) const;
+  std::vector<Entry> entries_;
+  std::map<std::filesystem::path, std::size_t> places_;  // in entries_
+};
 /// Makes a folder of mode 0700, and its parents, unless it is there. Throws TunnelError(io).
 void make_key_folder(const std::filesystem::path& folder);
 /// A hidden name in the same folder that nothing else has.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <set>
 
 #include "crypto/kdf.hpp"
 #include "fd.hpp"
@@ -19,7 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLine = 64;  // characters of base64 per line
+constexpr std::size_t kLine = 64;      // characters of base64 per line
+constexpr std::size_t kOneByOne = 32;  // with more files, flushing the whole file system takes less time
 
 [[noreturn]] void cannot(const std::string& what, int code) {
   const char* remedy = code == ENOSPC || code == EDQUOT || code == EFBIG ? "; make room and run this again."
@@ -54,27 +56,25 @@ int write_all(int fd, ByteView bytes) noexcept {
     if (count < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
-  return ::fsync(fd) == 0 ? 0 : errno;
+  return 0;
 }
 
-/// Removes the temporary file unless it found its name.
-class Unlinker {
- public:
-  explicit Unlinker(fs::path file) : file_(std::move(file)) {}
-  Unlinker(const Unlinker&) = delete;
-  Unlinker& operator=(const Unlinker&) = delete;
-  ~Unlinker() {
-    if (!file_.empty()) ::unlink(file_.c_str());
+/// Flushes a file or folder by its path. Returns 0 or the code of the error.
+int sync_path(const fs::path& path, int flags) {
+  const Fd opened(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC));
+  return opened && ::fsync(opened.get()) == 0 ? 0 : errno;
+}
+
+/// Everything of the file systems on which these folders are. Returns 0 or the code of the error.
+int sync_systems(const std::set<fs::path>& folders) {
+  std::set<dev_t> done;
+  for (const auto& folder : folders) {
+    const Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat status{};
+    if (!opened || ::fstat(opened.get(), &status) != 0) return errno;
+    if (done.insert(status.st_dev).second && ::syncfs(opened.get()) != 0) return errno;
   }
-  void release() noexcept { file_.clear(); }
-
- private:
-  fs::path file_;
-};
-
-void sync_folder(const fs::path& folder) {
-  const Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened) ::fsync(opened.get());  // some file systems cannot; the file itself is safe already
+  return 0;
 }
 
 }  // namespace
@@ -99,22 +99,70 @@ void rename_new(const fs::path& from, const fs::path& to) {
 }
 
 void write_key_file(const fs::path& file, const KeyFile& content, Existing existing) {
+  KeyBatch one;
+  one.add(file, content, existing);
+  one.commit();
+}
+
+KeyBatch::~KeyBatch() {
+  for (const auto& each : entries_) ::unlink(each.temporary.c_str());
+}
+
+fs::path KeyBatch::place_of(const fs::path& file) const {
+  const auto found = places_.find(file);
+  return found == places_.end() ? file : entries_[found->second].temporary;
+}
+
+bool KeyBatch::exists(const fs::path& file) const { return places_.contains(file) || key_file_exists(file); }
+
+KeyFile KeyBatch::read(const fs::path& file, const KeyWanted& wanted) const {
+  return read_key_file(place_of(file), wanted);
+}
+
+void KeyBatch::add(const fs::path& file, const KeyFile& content, Existing existing) {
   check_key_folder(folder_of(file));
   const auto text = render(content);
   const auto temporary = temporary_beside(file);
-  {
-    const Fd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!out) cannot("The key file " + file.string() + " cannot be written", errno);
-    Unlinker unlinker(temporary);
-    if (const int code = write_all(out.get(), text.view()); code != 0)
-      cannot("The key file " + file.string() + " cannot be written", code);
-    if (existing == Existing::stays)
-      rename_new(temporary, file);
-    else if (::rename(temporary.c_str(), file.c_str()) != 0)
-      cannot("The key file " + file.string() + " cannot be replaced", errno);
-    unlinker.release();
+  const Fd out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!out) cannot("The key file " + file.string() + " cannot be written", errno);
+  entries_.push_back({file, temporary, existing});
+  places_[file] = entries_.size() - 1;
+  if (const int code = write_all(out.get(), text.view()); code != 0)
+    cannot("The key file " + file.string() + " cannot be written", code);
+}
+
+void KeyBatch::commit() {
+  std::set<fs::path> folders;
+  for (const auto& each : entries_) folders.insert(folder_of(each.file));
+  const bool many = entries_.size() > kOneByOne;
+  if (many) {
+    if (const int code = sync_systems(folders); code != 0) cannot("The key files cannot be written", code);
+  } else {
+    for (const auto& each : entries_)
+      if (const int code = sync_path(each.temporary, O_NOFOLLOW); code != 0)
+        cannot("The key file " + each.file.string() + " cannot be written", code);
   }
-  sync_folder(folder_of(file));
+  std::size_t named = 0;
+  try {
+    for (; named < entries_.size(); ++named) {
+      const auto& [file, temporary, existing] = entries_[named];
+      if (existing == Existing::stays)
+        rename_new(temporary, file);
+      else if (::rename(temporary.c_str(), file.c_str()) != 0)
+        cannot("The key file " + file.string() + " cannot be replaced", errno);
+    }
+  } catch (...) {
+    while (named-- > 0)
+      if (entries_[named].existing == Existing::stays) ::unlink(entries_[named].file.c_str());
+    throw;
+  }
+  entries_.clear();
+  places_.clear();
+  // Some file systems cannot do this; the files themselves are safe already.
+  if (many)
+    (void)sync_systems(folders);
+  else
+    for (const auto& folder : folders) (void)sync_path(folder, O_DIRECTORY);
 }
 
 void make_key_folder(const fs::path& folder) {

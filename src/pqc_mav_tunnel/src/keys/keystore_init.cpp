@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making keys and handing a drone its own. Layout: keystore.hpp.
 #include <algorithm>
-#include <tuple>
 
 #include "constants.hpp"
 #include "crypto/kdf.hpp"
@@ -53,26 +52,28 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
   return out;
 }
 
+void put(KeyBatch& batch, const fs::path& file, const KeyFile& content) {
+  make_key_folder(file.parent_path());
+  batch.add(file, content);
+}
+
 /// The same key in two places: what one lacks is copied from the other.
-void share(const fs::path& first, const fs::path& second, const KeyWanted& wanted) {
-  const bool in_first = key_file_exists(first), in_second = key_file_exists(second);
+void share(KeyBatch& batch, const fs::path& first, const fs::path& second, const KeyWanted& wanted) {
+  const bool in_first = batch.exists(first), in_second = batch.exists(second);
   if (!in_first && !in_second) return;
-  const auto content = read_key_file(in_first ? first : second, wanted);
-  if (in_first && in_second && !constant_time_equal(content.key.view(), read_key_file(second, wanted).key.view()))
+  const auto content = batch.read(in_first ? first : second, wanted);
+  if (in_first && in_second && !constant_time_equal(content.key.view(), batch.read(second, wanted).key.view()))
     contradiction(first, second);
-  for (const auto& [file, present] : {std::pair(first, in_first), std::pair(second, in_second)}) {
-    if (present) continue;
-    make_key_folder(file.parent_path());
-    write_key_file(file, content);
-  }
+  if (!in_first) put(batch, first, content);
+  if (!in_second) put(batch, second, content);
 }
 
 /// A pair `<token>.key`, `<token>.pub` in `folder`, kept when it is there.
-void make_pair(const fs::path& folder, const SigInfo& sig, std::string_view owner) {
+void make_pair(KeyBatch& batch, const fs::path& folder, const SigInfo& sig, std::string_view owner) {
   const auto secret = folder / (std::string(sig.token) + ".key"), open = folder / (std::string(sig.token) + ".pub");
   const KeyWanted secret_wanted{KeyKind::sig_secret, sig.token, sig.secret_key, owner},
       open_wanted{KeyKind::sig_public, sig.token, sig.public_key, owner};
-  const bool has_secret = key_file_exists(secret), has_open = key_file_exists(open);
+  const bool has_secret = batch.exists(secret), has_open = batch.exists(open);
   if (has_secret != has_open) {
     const auto& [there, missing] = has_secret ? std::pair(secret, open) : std::pair(open, secret);
     throw TunnelError(Errc::key_missing,
@@ -80,21 +81,14 @@ void make_pair(const fs::path& folder, const SigInfo& sig, std::string_view owne
                           " is not; restore it, or remove the first as well to have a new pair made.");
   }
   if (has_secret) {
-    (void)read_key_file(secret, secret_wanted);
-    (void)read_key_file(open, open_wanted);
+    (void)batch.read(secret, secret_wanted);
+    (void)batch.read(open, open_wanted);
     return;
   }
-  make_key_folder(folder);
   auto pair = Sig(sig).keypair();
-  write_key_file(open, {KeyKind::sig_public, std::string(sig.token), std::string(owner), SecretBytes(pair.public_key)});
-  try {
-    write_key_file(secret,
-                   {KeyKind::sig_secret, std::string(sig.token), std::string(owner), std::move(pair.secret_key)});
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(open, ignored);  // a pair is whole or absent
-    throw;
-  }
+  const std::string token(sig.token), of(owner);
+  put(batch, open, {KeyKind::sig_public, token, of, SecretBytes(pair.public_key)});
+  put(batch, secret, {KeyKind::sig_secret, token, of, std::move(pair.secret_key)});
 }
 
 SecretBytes random_psk() {
@@ -105,25 +99,25 @@ SecretBytes random_psk() {
 
 /// The drone's PSK, and what the gcs of this name holds of it. A gcs that has its own where the drone's folder is gone
 /// serves a drone that lives elsewhere: nothing to do.
-void share_psk(const fs::path& drone_file, const fs::path& gcs_file, const std::string& id, std::string_view gcs_id) {
+void share_psk(KeyBatch& batch, const fs::path& drone_file, const fs::path& gcs_file, const std::string& id,
+               std::string_view gcs_id) {
   const KeyWanted wanted{KeyKind::psk, kPskAlgorithm, kPskSize, id};
-  const bool at_drone = key_file_exists(drone_file), at_gcs = key_file_exists(gcs_file);
+  const bool at_drone = batch.exists(drone_file), at_gcs = batch.exists(gcs_file);
   if (at_gcs && !at_drone) {
-    (void)read_key_file(gcs_file, wanted);
+    (void)batch.read(gcs_file, wanted);
     return;
   }
-  auto own = at_drone ? read_key_file(drone_file, wanted).key : random_psk();
+  auto own = at_drone ? batch.read(drone_file, wanted).key : random_psk();
   auto derived = psk_of_gcs(Psk(own.view().first<kPskSize>()), gcs_id);
-  if (at_gcs && !constant_time_equal(read_key_file(gcs_file, wanted).key.view(), derived.view()))
+  if (at_gcs && !constant_time_equal(batch.read(gcs_file, wanted).key.view(), derived.view()))
     throw TunnelError(Errc::key_format, "The PSK " + gcs_file.string() + " does not belong to " + drone_file.string() +
                                             " and the ground station '" + std::string(gcs_id) +
                                             "'; remove the wrong one and run this again.");
-  for (const auto& [file, there, key] :
-       {std::tuple(&drone_file, at_drone, own.view()), std::tuple(&gcs_file, at_gcs, ByteView(derived.view()))}) {
-    if (there) continue;
-    make_key_folder(file->parent_path());
-    write_key_file(*file, KeyFile{KeyKind::psk, std::string(kPskAlgorithm), id, SecretBytes(key)});
-  }
+  const auto file_of = [&](ByteView key) {
+    return KeyFile{KeyKind::psk, std::string(kPskAlgorithm), id, SecretBytes(key)};
+  };
+  if (!at_drone) put(batch, drone_file, file_of(own.view()));
+  if (!at_gcs) put(batch, gcs_file, file_of(derived.view()));
 }
 
 /// A ground station's folder, and where below `gcs` its drones keep its public keys.
@@ -132,21 +126,21 @@ struct StationFolder {
   fs::path folder, at_drone;
 };
 
-void add_drone(const fs::path& root, const std::string& id, const std::vector<const SigInfo*>& algorithms,
-               bool with_signatures, const StationFolder& station) {
+void add_drone(KeyBatch& batch, const fs::path& root, const std::string& id,
+               const std::vector<const SigInfo*>& algorithms, bool with_signatures, const StationFolder& station) {
   const auto &gcs = station.folder, drone = root / "drones" / id;
-  share_psk(drone / "psk.key", gcs / "psk" / (id + ".key"), id, station.gcs_id);
+  share_psk(batch, drone / "psk.key", gcs / "psk" / (id + ".key"), id, station.gcs_id);
   for (const SigInfo* sig : algorithms) {
     const auto open = std::string(sig->token) + ".pub";
-    share(gcs / "sig" / open, drone / "gcs" / station.at_drone / open,
+    share(batch, gcs / "sig" / open, drone / "gcs" / station.at_drone / open,
           {KeyKind::sig_public, sig->token, sig->public_key, kGcsOwner});
     if (!with_signatures) continue;
     const auto known_to_gcs = gcs / "drones" / id / open;
     // A key the gcs knows and that is not in the drone's folder here lives on the drone already: a new one would lock
     // that drone out.
-    if (key_file_exists(known_to_gcs) && !key_file_exists(drone / "sig" / open)) continue;
-    make_pair(drone / "sig", *sig, id);
-    share(drone / "sig" / open, known_to_gcs, {KeyKind::sig_public, sig->token, sig->public_key, id});
+    if (batch.exists(known_to_gcs) && !batch.exists(drone / "sig" / open)) continue;
+    make_pair(batch, drone / "sig", *sig, id);
+    share(batch, drone / "sig" / open, known_to_gcs, {KeyKind::sig_public, sig->token, sig->public_key, id});
   }
 }
 
@@ -178,10 +172,8 @@ std::vector<fs::path> stations_in(const fs::path& folder) {
 }
 
 /// Copies the key when it is there, with all checks of reading.
-void copy_if_present(const fs::path& from, const fs::path& to, const KeyWanted& wanted) {
-  if (!key_file_exists(from)) return;
-  make_key_folder(to.parent_path());
-  write_key_file(to, read_key_file(from, wanted));
+void copy_if_present(KeyBatch& batch, const fs::path& from, const fs::path& to, const KeyWanted& wanted) {
+  if (key_file_exists(from)) put(batch, to, read_key_file(from, wanted));
 }
 
 }  // namespace
@@ -204,11 +196,13 @@ void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
   check_key_path(root);
+  KeyBatch batch;
   for (const auto& each : folders) {
     make_key_folder(each.folder / "psk");  // there even before the first drone, so that a gcs without drones starts
-    for (const SigInfo* sig : algorithms) make_pair(each.folder / "sig", *sig, kGcsOwner);
-    for (const auto& id : drone_ids) add_drone(root, id, algorithms, drone_signatures, each);
+    for (const SigInfo* sig : algorithms) make_pair(batch, each.folder / "sig", *sig, kGcsOwner);
+    for (const auto& id : drone_ids) add_drone(batch, root, id, algorithms, drone_signatures, each);
   }
+  batch.commit();
 }
 
 void export_drone(const fs::path& root, std::string_view drone_id, const fs::path& target) {
@@ -222,19 +216,21 @@ void export_drone(const fs::path& root, std::string_view drone_id, const fs::pat
   check_key_path(to.parent_path());
   const auto temporary = temporary_beside(to);
   FolderRemover remover(temporary);
-  make_key_folder(temporary);
-  write_key_file(temporary / "psk.key", read_key_file(source / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}));
+  KeyBatch batch;
+  put(batch, temporary / "psk.key", read_key_file(source / "psk.key", {KeyKind::psk, kPskAlgorithm, kPskSize, id}));
   const auto stations = stations_in(source / "gcs");
   for (const auto& sig : sigs()) {
     const std::string token(sig.token);
     for (const auto& station : stations)
-      copy_if_present(source / "gcs" / station / (token + ".pub"), temporary / "gcs" / station / (token + ".pub"),
+      copy_if_present(batch, source / "gcs" / station / (token + ".pub"),
+                      temporary / "gcs" / station / (token + ".pub"),
                       {KeyKind::sig_public, sig.token, sig.public_key, kGcsOwner});
-    copy_if_present(source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"),
+    copy_if_present(batch, source / "sig" / (token + ".pub"), temporary / "sig" / (token + ".pub"),
                     {KeyKind::sig_public, sig.token, sig.public_key, id});
-    copy_if_present(source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"),
+    copy_if_present(batch, source / "sig" / (token + ".key"), temporary / "sig" / (token + ".key"),
                     {KeyKind::sig_secret, sig.token, sig.secret_key, id});
   }
+  batch.commit();
   rename_new(temporary, to);
   remover.release();
 }
