@@ -7,10 +7,10 @@ import heapq
 import random
 from collections.abc import Callable
 
+from seeded import SeededRandom
 from support import DRONE_ID, LIGHT, PSK, initiator_for, policy_for
 
 from pqc_mav_wirespec.attempt import Attempt
-from pqc_mav_wirespec.seeded import SeededRandom
 from pqc_mav_wirespec.station import Station
 
 GCS, DRONE = ("192.0.2.1", 46011), ("198.51.100.7", 46012)

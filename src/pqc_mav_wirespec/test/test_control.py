@@ -2,10 +2,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vectors_data import TLVS, UNUSABLE
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.errors import MalformedError
-from pqc_mav_wirespec.vectors_data import TLVS, UNUSABLE
 
 u8s, u32s, u64s = st.integers(0, 2**8 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1)
 texts = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=255)

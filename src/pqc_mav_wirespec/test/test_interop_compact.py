@@ -22,6 +22,7 @@ from socket_support import (
     settled,
 )
 from support import LIGHT, VECTORS, initiator_for, policy_for
+from vectorfile import VectorFile
 
 from pqc_mav_wirespec import bundle, control
 from pqc_mav_wirespec.dataplane import (
@@ -38,7 +39,6 @@ from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
 from pqc_mav_wirespec.peer import GcsPeer
 from pqc_mav_wirespec.suites import find_suite
-from pqc_mav_wirespec.vectorfile import VectorFile
 
 SUITE = "ML-512-AG-MD-44"
 ON = {"compact": True}

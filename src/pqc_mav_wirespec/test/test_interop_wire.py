@@ -8,6 +8,8 @@ from engine_support import OUTCOMES, engine, engine_initiator, engine_keys, engi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import DRONE_ID, LIGHT, PSK, VECTORS, initiator_for, policy_for
+from vectorfile import VectorFile
+from vectors_data import TLVS
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import KIND_CONTROL, Direction, ReceiveKey, SendKey
@@ -16,8 +18,6 @@ from pqc_mav_wirespec.handshake import Previous, Responder
 from pqc_mav_wirespec.keyschedule import SessionKeys, gate, gate_key
 from pqc_mav_wirespec.messages import M0, ClientHello
 from pqc_mav_wirespec.suites import find_suite
-from pqc_mav_wirespec.vectorfile import VectorFile
-from pqc_mav_wirespec.vectors_data import TLVS
 
 RUNNING, CK, NONCE = b"session1", b"c" * 32, bytes(range(32))
 names = st.one_of(st.binary(max_size=70), st.sampled_from([b"ML-KEM-512", b"ML-DSA-44", LIGHT.id.encode()]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
+from vectorfile import HEX_BYTES, VectorFile
 
 from pqc_mav_wirespec.errors import MalformedError
-from pqc_mav_wirespec.vectorfile import HEX_BYTES, VectorFile
 
 
 def test_reads_what_it_wrote():

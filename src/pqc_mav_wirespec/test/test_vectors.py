@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
+import vectors
+import vectors_data
+import vectors_handshake
+import vectors_line
+import vectors_mavlink
+import vectors_transport
 from support import VECTORS
+from vectorfile import VectorFile
 
-from pqc_mav_wirespec import (
-    oqs_library,
-    vectors,
-    vectors_data,
-    vectors_handshake,
-    vectors_line,
-    vectors_mavlink,
-    vectors_transport,
-)
+from pqc_mav_wirespec import oqs_library
 from pqc_mav_wirespec.errors import WireError
 from pqc_mav_wirespec.suites import AEADS, KEMS, SIGS, find_suite
-from pqc_mav_wirespec.vectorfile import VectorFile
 
 SEED = b"PQMAV/3 vectors"
 FILES = sorted(VECTORS.glob(f"*{vectors.ENDING}"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import mavlink
-from .errors import MalformedError
-from .seeded import SeededRandom
-from .vectorfile import VectorFile
-from .vectors_data import COMMENT
+from seeded import SeededRandom
+from vectorfile import VectorFile
+from vectors_data import COMMENT
+
+from pqc_mav_wirespec import mavlink
+from pqc_mav_wirespec.errors import MalformedError
 
 
 def generate_mavlink(seed: bytes) -> VectorFile:

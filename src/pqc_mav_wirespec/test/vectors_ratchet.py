@@ -5,13 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import keyschedule as ks
-from .errors import AuthenticationError, WireError
-from .keyschedule import SessionKeys
-from .messages import MAC_BYTES, Reject, RejectCode
-from .oqs_library import kem_decapsulate
-from .primitives import x25519_public, x25519_shared
-from .ratchet import (
+from seeded import SeededRandom
+from vectorfile import Section, VectorFile
+from vectors_data import COMMENT
+
+from pqc_mav_wirespec import keyschedule as ks
+from pqc_mav_wirespec.errors import AuthenticationError, WireError
+from pqc_mav_wirespec.keyschedule import SessionKeys
+from pqc_mav_wirespec.messages import MAC_BYTES, Reject, RejectCode
+from pqc_mav_wirespec.oqs_library import kem_decapsulate
+from pqc_mav_wirespec.primitives import x25519_public, x25519_shared
+from pqc_mav_wirespec.ratchet import (
     RatchetAnswer,
     RatchetHello,
     RatchetInitiator,
@@ -20,10 +24,7 @@ from .ratchet import (
     flags_of,
     kem_of,
 )
-from .seeded import SeededRandom
-from .suites import find_suite
-from .vectorfile import Section, VectorFile
-from .vectors_data import COMMENT
+from pqc_mav_wirespec.suites import find_suite
 
 INDICES = 200, 0x1234
 VALUES = ("th", "ss_kem", "ss_x25519", "prk", "k_d2g", "k_g2d", "k_cs", "ck", "confirm_s")

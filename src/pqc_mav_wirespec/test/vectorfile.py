@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from .errors import MalformedError
+from pqc_mav_wirespec.errors import MalformedError
 
 Value = bytes | str | int
 BASE64 = "base64:"

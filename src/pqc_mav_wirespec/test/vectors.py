@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates and checks the fixed test vectors: `python -m pqc_mav_wirespec.vectors generate|check`."""
+"""Generates and checks the fixed test vectors: `python src/pqc_mav_wirespec/test/vectors.py generate|check`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import (
-    vectors_compact,
-    vectors_data,
-    vectors_handshake,
-    vectors_line,
-    vectors_mavlink,
-    vectors_ratchet,
-    vectors_transport,
-)
-from .errors import LibraryError, MalformedError, WireError
-from .oqs_library import library_version, offers
-from .suites import find_suite
-from .vectorfile import VectorFile
+import vectors_compact
+import vectors_data
+import vectors_handshake
+import vectors_line
+import vectors_mavlink
+import vectors_ratchet
+import vectors_transport
+from vectorfile import VectorFile
+
+from pqc_mav_wirespec.errors import LibraryError, MalformedError, WireError
+from pqc_mav_wirespec.oqs_library import library_version, offers
+from pqc_mav_wirespec.suites import find_suite
 
 ENDING = ".txt"
 CHECKERS: dict[str, Callable[[VectorFile], None]] = {
@@ -109,7 +108,7 @@ def _check(folder: Path) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m pqc_mav_wirespec.vectors", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     generate = commands.add_parser("generate", help="write every vector file")
     generate.add_argument("--seed", required=True, help="any text; the same text gives the same vectors")

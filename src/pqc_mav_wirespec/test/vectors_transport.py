@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from . import keyschedule as ks
-from . import messages as msg
-from .control import Restart, Return, got
-from .errors import AuthenticationError, MalformedError
-from .fragments import Assembly, Cut, fragment_size
-from .handshake import GcsPolicy, Initiator, Responder
-from .hsframes import (
+from seeded import SeededRandom
+from vectorfile import Section, VectorFile
+
+from pqc_mav_wirespec import keyschedule as ks
+from pqc_mav_wirespec import messages as msg
+from pqc_mav_wirespec.control import Restart, Return, got
+from pqc_mav_wirespec.errors import AuthenticationError, MalformedError
+from pqc_mav_wirespec.fragments import Assembly, Cut, fragment_size
+from pqc_mav_wirespec.handshake import GcsPolicy, Initiator, Responder
+from pqc_mav_wirespec.hsframes import (
     HEAD_BYTES,
     TAG_BYTES,
     Ack,
@@ -26,9 +29,9 @@ from .hsframes import (
     seal_datagram,
     seal_retry,
 )
-from .oqs_library import sig_keypair
-from .primitives import sha256
-from .proofs import (
+from pqc_mav_wirespec.oqs_library import sig_keypair
+from pqc_mav_wirespec.primitives import sha256
+from pqc_mav_wirespec.proofs import (
     CookieJar,
     address_tag,
     check_return_proof,
@@ -37,9 +40,7 @@ from .proofs import (
     return_key,
     with_return_proof,
 )
-from .seeded import SeededRandom
-from .suites import find_suite
-from .vectorfile import Section, VectorFile
+from pqc_mav_wirespec.suites import find_suite
 
 COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
 SUITE, DRONE_ID, GCS_ID = "ML-768-AG-MD-65", "drone_01", "north"

@@ -8,8 +8,8 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .encoding import u64
-from .oqs_library import oqs_module
+from pqc_mav_wirespec.encoding import u64
+from pqc_mav_wirespec.oqs_library import oqs_module
 
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint8), ctypes.c_size_t)
 

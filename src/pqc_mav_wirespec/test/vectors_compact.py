@@ -6,14 +6,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import bundle, control
-from .dataplane import KIND_BUNDLE, KIND_CONTROL, KIND_DATA, CompactHeader, Direction, Outcome, ReceiveKey, SendKey
-from .errors import AuthenticationError, MalformedError
-from .keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
-from .seeded import SeededRandom
-from .suites import find_suite
-from .vectorfile import Section, VectorFile
-from .vectors_data import COMMENT, SUITE_PER_AEAD, keys_of, put_keys, receive_script
+from seeded import SeededRandom
+from vectorfile import Section, VectorFile
+from vectors_data import COMMENT, SUITE_PER_AEAD, keys_of, put_keys, receive_script
+
+from pqc_mav_wirespec import bundle, control
+from pqc_mav_wirespec.dataplane import (
+    KIND_BUNDLE,
+    KIND_CONTROL,
+    KIND_DATA,
+    CompactHeader,
+    Direction,
+    Outcome,
+    ReceiveKey,
+    SendKey,
+)
+from pqc_mav_wirespec.errors import AuthenticationError, MalformedError
+from pqc_mav_wirespec.keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
+from pqc_mav_wirespec.suites import find_suite
 
 INDICES = (0, 255, 256, 65535)
 PLACES = {  # (H + 1, sequence)

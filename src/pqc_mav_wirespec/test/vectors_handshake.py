@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import keyschedule as ks
-from . import messages as msg
-from .dataplane import Direction, Outcome, ReceiveKey, SendKey
-from .errors import AuthenticationError, MalformedError, WireError
-from .handshake import GcsPolicy, Initiator, Previous, Responder
-from .keyschedule import SessionKeys
-from .oqs_library import kem_decapsulate, sig_keypair, sig_verify
-from .primitives import sha256, x25519_public, x25519_shared
-from .seeded import SeededRandom
-from .suites import Suite, find_suite
-from .vectorfile import VectorFile
+from seeded import SeededRandom
+from vectorfile import VectorFile
+
+from pqc_mav_wirespec import keyschedule as ks
+from pqc_mav_wirespec import messages as msg
+from pqc_mav_wirespec.dataplane import Direction, Outcome, ReceiveKey, SendKey
+from pqc_mav_wirespec.errors import AuthenticationError, MalformedError, WireError
+from pqc_mav_wirespec.handshake import GcsPolicy, Initiator, Previous, Responder
+from pqc_mav_wirespec.keyschedule import SessionKeys
+from pqc_mav_wirespec.oqs_library import kem_decapsulate, sig_keypair, sig_verify
+from pqc_mav_wirespec.primitives import sha256, x25519_public, x25519_shared
+from pqc_mav_wirespec.suites import Suite, find_suite
 
 SECRET_VALUES = ("ss_kem", "ss_x25519", "prk", "k_d2g", "k_g2d", "k_cc", "k_cs", "ck", "confirm_c", "confirm_s")
 DRONE_ID, GCS_ID = "drone_01", "north"

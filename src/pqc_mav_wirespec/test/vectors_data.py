@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
-from . import control, dataplane
-from .control import Tlv
-from .dataplane import KIND_CONTROL, KIND_DATA, Direction, Outcome, ReceiveKey, SendKey
-from .errors import AuthenticationError, MalformedError
-from .keyschedule import SessionKeys
-from .replay import SEQUENCE_LIMIT
-from .seeded import SeededRandom
-from .suites import ALL_SUITES, find_suite
-from .vectorfile import Section, Value, VectorFile
+from seeded import SeededRandom
+from vectorfile import Section, Value, VectorFile
+
+from pqc_mav_wirespec import control, dataplane
+from pqc_mav_wirespec.control import Tlv
+from pqc_mav_wirespec.dataplane import KIND_CONTROL, KIND_DATA, Direction, Outcome, ReceiveKey, SendKey
+from pqc_mav_wirespec.errors import AuthenticationError, MalformedError
+from pqc_mav_wirespec.keyschedule import SessionKeys
+from pqc_mav_wirespec.replay import SEQUENCE_LIMIT
+from pqc_mav_wirespec.suites import ALL_SUITES, find_suite
 
 COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
 SEQUENCES = (0, 1, SEQUENCE_LIMIT - 1)
