@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a detector sees, one row per figure: unit, source, meaning. docs/detection.md has the same table."""
+"""What a detector sees, one row per figure: unit, source, meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
