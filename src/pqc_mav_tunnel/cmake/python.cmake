@@ -9,9 +9,19 @@ set(PYBIND11_FINDPYTHON ON)
 set(Python_EXECUTABLE ${Python3_EXECUTABLE})
 find_package(pybind11 REQUIRED)
 # NO_EXTRAS: link-time optimization of the bindings takes as long as all of the engine's crypto, and saves nothing here.
-pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_handshake.cpp
-  python/bind_codec.cpp)
+pybind11_add_module(_engine NO_EXTRAS python/module.cpp python/bind_engine.cpp python/bind_keys.cpp
+  python/convert.cpp)
 target_link_libraries(_engine PRIVATE pqcmav_engine nlohmann_json::nlohmann_json)
 # What runs often is in the engine; to optimise the bindings in full takes compilers twice as long.
 target_compile_options(_engine PRIVATE -O1)
 target_precompile_headers(_engine PRIVATE <pybind11/pybind11.h> <pybind11/stl.h>)
+
+# Parts of the engine that only tests reach: no module of a product hands out what they make.
+if(BUILD_TESTING)
+  pybind11_add_module(_testing NO_EXTRAS test/module/module.cpp test/module/parties.cpp test/module/codec.cpp
+    python/convert.cpp)
+  target_include_directories(_testing PRIVATE python)
+  target_link_libraries(_testing PRIVATE pqcmav_engine)
+  target_compile_options(_testing PRIVATE -O1)
+  target_precompile_headers(_testing REUSE_FROM _engine)
+endif()

@@ -64,7 +64,6 @@ py::object to_python(const ConfigValue& value);
 FlatConfig to_flat_config(const py::handle& mapping);
 
 void bind_engine(py::module_& module);
-void bind_handshake(py::module_& module);
-void bind_codec(py::module_& module);
+void bind_keys(py::module_& module);
 
 }  // namespace pqcmav::python

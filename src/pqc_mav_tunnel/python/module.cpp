@@ -8,17 +8,6 @@ py::object to_python(const ConfigValue& value) {
   return std::visit([](const auto& each) { return py::cast(each); }, value);
 }
 
-void refuse_arguments(const char* function, const py::args& given, const py::kwargs& named, bool skip_self) {
-  std::string types;
-  const auto add = [&](const std::string& name, const py::handle& value) {
-    types += (types.empty() ? "" : ", ") + name + std::string(py::str(py::type::of(value).attr("__name__")));
-  };
-  for (std::size_t i = skip_self ? 1 : 0; i < given.size(); ++i) add("", given[i]);
-  for (const auto& [name, value] : named) add(std::string(py::str(name)) + "=", value);
-  throw py::type_error(std::string(function) + "() does not take (" + types +
-                       ") or one of the values is out of range; help() shows its signature.");
-}
-
 namespace {
 
 ConfigValue to_value(const std::string& key, const py::handle& value) {
@@ -70,7 +59,7 @@ FlatConfig to_flat_config(const py::handle& mapping) {
 
 PYBIND11_MODULE(_engine, module) {
   namespace py = pybind11;
-  module.doc() = "The PQC-MAV engine: tunnel, handshake and wire codec.";
+  module.doc() = "The PQC-MAV engine: the tunnel, and the primitives that it is made of.";
   // TunnelError carries its code as an attribute, so that a script can tell refusals apart.
   static PyObject* error_type = PyErr_NewException("pqc_mav_tunnel.TunnelError", PyExc_RuntimeError, nullptr);
   module.attr("TunnelError") = py::reinterpret_borrow<py::object>(error_type);
@@ -85,6 +74,5 @@ PYBIND11_MODULE(_engine, module) {
     }
   });
   pqcmav::python::bind_engine(module);
-  pqcmav::python::bind_handshake(module);
-  pqcmav::python::bind_codec(module);
+  pqcmav::python::bind_keys(module);
 }

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from support import DRONE_ID, PSK, key_pair
 
@@ -10,11 +12,11 @@ from pqc_mav_wirespec.dataplane import Outcome
 from pqc_mav_wirespec.keyschedule import SessionKeys
 from pqc_mav_wirespec.suites import Suite, find_suite
 
-engine = pytest.importorskip(
-    "pqc_mav_tunnel", reason="the engine's Python module is not built: nothing to interoperate with"
+_REASON = "the engine's Python modules are not built: nothing to interoperate with"
+_engine, _testing = (
+    pytest.importorskip(name, reason=_REASON) for name in ("pqc_mav_tunnel", "pqc_mav_tunnel._testing")
 )
-if not hasattr(engine, "Initiator"):
-    pytest.skip("pqc_mav_tunnel here is not the engine's Python module", allow_module_level=True)
+engine = SimpleNamespace(**{name: getattr(_engine, name) for name in _engine.__all__}, **vars(_testing))
 
 OUTCOMES = {"data": Outcome.DELIVERED, "bundle": Outcome.DELIVERED, "control": Outcome.CONTROL} | {
     outcome.value.removeprefix("drop_"): outcome for outcome in Outcome if outcome.value.startswith("drop_")

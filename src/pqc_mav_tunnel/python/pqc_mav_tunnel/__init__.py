@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PQC-MAV engine for Python: the tunnel itself, the suite registry, long-term keys and the wire codec.
+"""The PQC-MAV engine for Python: the tunnel itself, the suite registry, long-term keys and primitives.
 
 Everything is implemented in C++ (``_engine``); packets never pass through Python. If that module is not installed, as
 in the Debian package of the command, the calls that need no tunnel are still here (``_calls``), and an ``Engine`` for

@@ -193,94 +193,6 @@ class SessionKeys:
     @property
     def chain(self) -> bytes: ...
 
-class _Party:
-    """One end of a handshake or a ratchet, without sockets."""
-
-    def on_data(self, received: bytes) -> tuple[str, bytes]:
-        """Take bytes in and return the status (working, done, failed) and the bytes to send."""
-    @property
-    def error(self) -> str: ...
-    @property
-    def reject_code(self) -> int: ...
-    def take_keys(self) -> SessionKeys:
-        """Return the keys, once, after `done`."""
-
-@final
-class Initiator(_Party):
-    """The drone's side of one handshake, without sockets."""
-
-    def __init__(
-        self,
-        suite: str,
-        drone_id: str,
-        psk: bytes,
-        gcs_public_key: bytes,
-        hybrid: bool = True,
-        own_secret: bytes | None = None,
-        session: tuple[bytes, int, bytes] | None = None,
-        gcs_id: str = "gcs",
-        ticket: tuple[bytes, bytes] | None = None,
-        max_datagram: int = 1200,
-        features: int = 0,
-    ) -> None: ...
-    def start(self) -> bytes:
-        """Return M1."""
-    @property
-    def busy_ms(self) -> int | None:
-        """Milliseconds after which a busy gcs may be asked again; None after any other message."""
-
-@final
-class Responder(_Party):
-    """The gcs' side of one handshake, without sockets."""
-
-    def __init__(
-        self,
-        psks: Mapping[str, bytes],
-        gcs_secrets: Mapping[str, bytes],
-        drone_publics: Mapping[tuple[str, str], bytes] = ...,
-        require_signature: bool = False,
-        allow_pure: bool = True,
-        session: tuple[bytes, int, bytes] | None = None,
-        gcs_id: str = "gcs",
-        features: int = 0,
-    ) -> None: ...
-    def refuse_busy(self, m1: bytes, retry_ms: int) -> bytes:
-        """Return the refusal of a busy gcs to this M1."""
-    @property
-    def gated_keygens(self) -> int: ...
-
-@final
-class RatchetInitiator(_Party):
-    """The drone's side of a ratchet, without sockets."""
-
-    def __init__(
-        self,
-        suite: str,
-        psk: bytes,
-        session: tuple[bytes, int, bytes],
-        fresh: bool = True,
-        hybrid: bool = True,
-        features: int = 4,
-        ratchets: int = 0,
-    ) -> None: ...
-    def start(self) -> bytes:
-        """Return R1."""
-
-@final
-class RatchetResponder(_Party):
-    """The gcs' side of a ratchet, without sockets."""
-
-    def __init__(
-        self,
-        suite: str,
-        psk: bytes,
-        session: tuple[bytes, int, bytes],
-        hybrid: bool = True,
-        features: int = 4,
-        ratchets: int = 0,
-        key_old: bool = False,
-    ) -> None: ...
-
 @final
 class SendKey:
     """Seals packets of one key; owns its sequence counter."""
@@ -319,12 +231,6 @@ def forbid_core_dumps() -> str:
     Returns a sentence for the log where that was not done, else "".
     """
 
-def aead_seal(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, plaintext: bytes) -> bytes:
-    """Return ciphertext and tag under the wire's nonce."""
-
-def aead_open(token: str, key: bytes, epoch: int, sequence: int, aad: bytes, sealed: bytes) -> bytes | None:
-    """Return the plaintext, or None when the tag does not verify."""
-
 def kem_keypair(token: str, provider: str = "") -> tuple[bytes, bytes]:
     """Return public and secret key."""
 
@@ -342,12 +248,3 @@ def sig_sign(token: str, secret_key: bytes, message: bytes, provider: str = "") 
 
 def sig_verify(token: str, public_key: bytes, message: bytes, signature: bytes, provider: str = "") -> bool:
     """Tell whether the signature is good."""
-
-def parse_controls(content: bytes) -> list[tuple[str, dict[str, Any]]] | None:
-    """Return name and fields of each control message, or None when the content is unusable as a whole."""
-
-def encode_control(name: str, **fields: Any) -> bytes:
-    """Return one control message as the content of a frame."""
-
-def mavlink_target(message: bytes) -> tuple[int, int] | None:
-    """Return system and component to which a MAVLink message is addressed (0: all), or None for no whole message."""

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The socket-free handshake for tests and the specification peer. Keys are handed out here, and only here.
+// Both ends of handshakes and ratchets without sockets, for tests alone: their keys are handed out here.
 #include <map>
 #include <tuple>
 
-#include "convert.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/ratchet.hpp"
+#include "testing.hpp"
 
 namespace pqcmav::python {
 
@@ -237,42 +237,7 @@ void bind_common(Class& cls) {
 
 }  // namespace
 
-void bind_handshake(py::module_& module) {
-  py::class_<SessionKeys> session_keys(
-      module, "SessionKeys",
-      "The two directional keys of one session and epoch. For tests and tools; the Engine never hands one out.");
-  session_keys
-      .def(py::init([](const std::string& suite, const py::bytes& session_id, std::uint8_t epoch, const py::bytes& d2g,
-                       const py::bytes& g2d, const py::bytes& chain) {
-             SessionKeys keys;
-             keys.suite = &require_suite(suite);
-             const auto id = exactly<kSessionIdSize>(session_id, "The session id");
-             std::copy(id.begin(), id.end(), keys.session_id.begin());
-             keys.epoch = epoch;
-             keys.k_d2g = Secret<32>(exactly<kKeySize>(d2g, "k_d2g"));
-             keys.k_g2d = Secret<32>(exactly<kKeySize>(g2d, "k_g2d"));
-             keys.chain = Secret<32>(exactly<kKeySize>(chain, "chain"));
-             return keys;
-           }),
-           py::arg("suite"), py::arg("session_id"), py::arg("epoch"), py::arg("k_d2g"), py::arg("k_g2d"),
-           py::arg("chain") = py::bytes(std::string(kKeySize, '\0')))
-      .def_property_readonly("suite", [](const SessionKeys& keys) { return keys.suite->id; })
-      .def_readonly("hybrid", &SessionKeys::hybrid)
-      .def_readonly("drone_signed", &SessionKeys::drone_signed)
-      .def_property_readonly("session_id", [](const SessionKeys& keys) { return to_bytes(keys.session_id); })
-      .def_readonly("epoch", &SessionKeys::epoch)
-      .def_property_readonly("k_d2g", [](const SessionKeys& keys) { return to_bytes(keys.k_d2g.view()); })
-      .def_property_readonly("k_g2d", [](const SessionKeys& keys) { return to_bytes(keys.k_g2d.view()); })
-      .def_readonly("features", &SessionKeys::features)
-      .def_readonly("ratchets", &SessionKeys::ratchets)
-      .def_readonly("peer_index", &SessionKeys::peer_index)
-      .def_property_readonly("own_index", [](const SessionKeys& keys) { return keys.own_index.value(); })
-      .def_property_readonly("chain", [](const SessionKeys& keys) { return to_bytes(keys.chain.view()); })
-      .def("__repr__", [](const SessionKeys& keys) {
-        return "<SessionKeys " + (keys.suite ? keys.suite->id : std::string("empty")) + ">";
-      });
-  refuse_other_init(session_keys, "SessionKeys");
-
+void bind_parties(py::module_& module) {
   py::class_<PyInitiator> initiator(module, "Initiator", "The drone's side of one handshake, without sockets.");
   initiator
       .def(py::init<const std::string&, const std::string&, const py::bytes&, const py::bytes&, bool,
