@@ -77,6 +77,13 @@ def _late(values: Sequence[float], figure: Figure) -> str:
     return f"; {late} of {len(values)} took longer" if late else ""
 
 
+def where(part: Mapping[str, Any]) -> str:
+    """When and on what a part was measured."""
+    first = part["sessions"][0]
+    commits = "; ".join(dict.fromkeys(words(each.get("source") or {}) for each in part["sessions"]))
+    return f"{first['date']}, {first['machine']}, Linux {first['kernel']}; {commits}"
+
+
 def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System]) -> str:
     """One part's table with the reasons for its dashes."""
     title, text = TITLES[name]
@@ -103,17 +110,15 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
             rows.append(row)
     counts = sorted({each.n for of_figure in found.values() for each in of_figure.values()}) or [0]
     repeated = dict.fromkeys((counts[0], counts[-1]))
-    environment, sessions = part["sessions"][0], len(part["sessions"])
+    sessions = len(part["sessions"])
     loads = ", ".join(f"{each['load_average_at_start']:.1f}" for each in part["sessions"])
     busy = [value for values in part["notes"].get("busy_percent", {}).values() for value in values]
     others = f"processors in use before each measurement: {statistics.median(busy):.0f} % (median); " if busy else ""
     again = f"{sessions} sessions; " if sessions > 1 else ""
-    commits = "; ".join(dict.fromkeys(words(each.get("source") or {}) for each in part["sessions"]))
+    own = f"{where(part)}; " if len(set(map(where, parts.values()))) > 1 else ""
     text = (
         f"\n## {title}\n\n{text}\n\n"
-        f"*{environment['date']}, {environment['machine']}, Linux {environment['kernel']}, load average at start "
-        f"{loads}; {again}{others}N = {' to '.join(map(str, repeated))}; {commits}; "
-        f"`{part['command']}`*\n\n"
+        f"*{own}load average at start {loads}; {again}{others}N = {' to '.join(map(str, repeated))}*\n\n"
     )
     text += table(["system", *(figure.title for figure in figures)], rows)
     if reasons := {name: why for name, why in reasons.items() if why}:
@@ -200,6 +205,8 @@ def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
         "all of them). Raw values: `peers.json.gz`. A virtual link passes runs (GSO) on without taking them apart: "
         "absolute figures belong to this machine.\n"
     )
+    if len(everywhere := set(map(where, parts.values()))) == 1:
+        text += f"\n*{everywhere.pop()}*\n"
     text += verdicts(parts, systems)
     for name in PARTS:
         if name in parts:

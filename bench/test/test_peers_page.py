@@ -29,7 +29,7 @@ def results(part: str, values: dict[str, dict[str, list[float]]], **failures: li
     environment = {"date": "2026-01-01", "machine": "m", "kernel": "6", "load_average_at_start": 0.0}
     return {
         "parts": {
-            part: {"sessions": [environment], "command": "make peers", "seconds": 1, "values": values,
+            part: {"sessions": [environment], "seconds": 1, "values": values,
                    "failures": failures, "notes": {}}
         }
     }  # fmt: skip
@@ -93,11 +93,17 @@ def test_a_row_without_gso_is_left_out_where_it_is_known_to_say_the_same(without
 
 def test_each_part_says_of_which_sources_it_is() -> None:
     made = results("cost", {"cpu_320": {"pqcmav": FAST, "boringtun": SLOW}})
-    assert "; commit not recorded; `make peers`*" in page.render(made, SYSTEMS)
+    assert "\n*2026-01-01, m, Linux 6; commit not recorded*\n" in page.render(made, SYSTEMS)
     (session,) = made["parts"]["cost"]["sessions"]
     first, second = ({"commit": 40 * letter, "changed": letter == "b"} for letter in "ab")
     made["parts"]["cost"]["sessions"] = [{**session, "source": each} for each in (first, second, first)]
-    assert f"; commit {12 * 'a'}; commit {12 * 'b'}, with changes; `make peers`*" in page.render(made, SYSTEMS)
+    both = f"*2026-01-01, m, Linux 6; commit {12 * 'a'}; commit {12 * 'b'}, with changes"
+    assert f"\n{both}*\n" in page.render(made, SYSTEMS)
+    made["parts"]["delay"] = results("delay", {"one_way_320": {"pqcmav": FAST}})["parts"]["delay"]
+    apart = page.render(made, SYSTEMS)
+    assert f"\n{both}*\n" not in apart
+    assert f"\n{both}; load average" in apart
+    assert "\n*2026-01-01, m, Linux 6; commit not recorded; load average" in apart
 
 
 def test_a_session_knows_the_commit_that_it_measures() -> None:
