@@ -44,7 +44,7 @@ docs: setup  ## Write the generated pages and configuration files (ARGS=--check 
 	@tools/run python tools/docs.py $(ARGS)
 
 report: setup  ## Render the committed results into build/report: page, PDF where Chromium is installed, pictures
-	@tools/run python -m pqc_mav_bench.report bench/results/campaign-scenarios \
+	@tools/run pqcmav bench report bench/results/campaign-scenarios \
 	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
 	@tools/run pqcmav policy compare --output build/report >/dev/null
 	@tools/run chaos/run soak --draw bench/results/soak.csv.gz --output build/report

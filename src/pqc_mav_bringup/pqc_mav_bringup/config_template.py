@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the documented configuration files of the proxy and the policy.
+"""The documented configuration files of the proxy and the policy, which `make docs` writes.
 
 They are generated from the engine's schema and the policy's tables; a test compares them.
-
-    python3 -m pqc_mav_bringup.config_template FOLDER
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
@@ -71,11 +66,6 @@ def _commented(lines: Iterable[str], indent: str) -> list[str]:
     return [f"{indent}#{line.removeprefix(indent)}" if line else line for line in lines]
 
 
-def with_examples(text: str) -> str:
-    """The text of a file with its commented-out examples in force."""
-    return re.sub(r"^( {6})#(?=drone:| {2})", r"\1", text, flags=re.MULTILINE)
-
-
 def _nested(specs: Sequence[ParameterSpec], indent: str) -> list[str]:
     """Parameters whose names may have one prefix: those come last, below it."""
     lines = documented([spec for spec in specs if "." not in spec.name], indent)
@@ -118,14 +108,3 @@ def render(name: str) -> str:
     }[name]
     lines = [*head(title), "/**:", "  pqc_proxy:", "    ros__parameters:", *_block(name, EXAMPLES[name])]
     return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    """Writes the files into the folder given as argument."""
-    folder = Path(sys.argv[1])
-    for name in ("drone", "gcs", "demo", "policy"):
-        (folder / f"{name}.yaml").write_text(render(name), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The SROS 2 policy of both ends: what each node publishes, hears, serves and asks for, and nothing else.
 
-    python3 -m pqc_mav_bringup.security_policy FOLDER
-
-writes `sros2_policy.xml` and what it includes for each node, as sros2 reads it; a test compares both with what running
-nodes declare.
+`make docs` writes `sros2_policy.xml` and what it includes for each node, as sros2 reads it; a test compares both with
+what running nodes declare.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 FILE, EVERY_NODE, EVERY_MANAGED = "sros2_policy.xml", "sros2_node.xml", "sros2_lifecycle.xml"
@@ -234,13 +230,3 @@ def _add(element: ElementTree.Element, profile: Profile) -> None:
             group = ElementTree.SubElement(element, f"{kind}s", {allowed: "ALLOW"})
             for name in sorted(names):
                 ElementTree.SubElement(group, kind).text = name
-
-
-def main() -> None:
-    """Writes the files into the folder given as argument."""
-    for name, text in files().items():
-        (Path(sys.argv[1]) / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes `sensing.yaml`, in which every parameter of every node is documented.
-
-    python3 -m pqc_mav_sensing.config_template FILE
-
-All of it comes from the nodes' own tables: a test compares them.
-"""
+"""`sensing.yaml`, which `make docs` writes: every parameter of every node, out of the nodes' own tables."""
 
 import importlib
-import sys
-from pathlib import Path
 
 from pqc_mav_common.parameter_file import documented, head
 from pqc_mav_sensing.main import NODES
@@ -23,12 +16,3 @@ def render() -> str:
         module = importlib.import_module(NODES[name][0])
         lines += [f"  {module.NODE_NAME}:", "    ros__parameters:", *documented(module.PARAMETERS, " " * 6)]
     return "\n".join(lines[:-1]) + "\n"
-
-
-def main() -> None:
-    """Writes the file named as argument."""
-    Path(sys.argv[1]).write_text(render(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from pqc_mav_sensing.config_template import render
 from pqc_mav_sensing.main import NODES
 
 FILE = Path(__file__).resolve().parents[2] / "pqc_mav_bringup" / "config" / "sensing.yaml"
-HOW = "differs: python3 -m pqc_mav_sensing.config_template src/pqc_mav_bringup/config/sensing.yaml"
+HOW = "differs: make docs"
 MODULES = [importlib.import_module(module) for module, _ in NODES.values()]
 
 

@@ -60,7 +60,6 @@ def report(
     *,
     load_dir: Path | str | None = None,
     pdf: bool = True,
-    title: str = TITLE,
 ) -> Written:
     """Writes report.html, and report.pdf where a Chromium is installed.
 
@@ -69,18 +68,17 @@ def report(
         output: folder to write to; `report` below the campaign when not given.
         load_dir: a campaign with the constant-rate workload, for the sections about throughput, loss and load.
         pdf: print the PDF too.
-        title: the page's heading.
 
     Raises ReportError: nothing usable in a folder, or the output cannot be written. Nothing is then half-written.
     """
     campaign = _campaign(run_dir)
     load_campaign = None if load_dir is None else _campaign(load_dir, "the constant-rate campaign")
     folder = _folder(output, campaign, run_dir)
-    _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), title, load=load_campaign))
+    _write(folder / "report.html", render(campaign, sections(campaign, load_campaign), TITLE, load=load_campaign))
     if not pdf:
         return Written(folder / "report.html", None, "PDF not asked for.")
     # Drawings are made anew: each is drawn once.
-    paper = render(campaign, sections(campaign, load_campaign), title, printed=True, load=load_campaign)
+    paper = render(campaign, sections(campaign, load_campaign), TITLE, printed=True, load=load_campaign)
     note = print_pdf(paper, folder / "report.pdf")
     return Written(folder / "report.html", None if note else folder / "report.pdf", note)
 

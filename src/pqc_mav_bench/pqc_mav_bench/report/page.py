@@ -79,7 +79,7 @@ def render(
         body,
         _plain("provenance", "Provenance", files_table),
         _plain("sources", "Sources", f'<dl class="facts">{cited}</dl>'),
-        "</main><footer><p>Made by <code>pqc_mav_bench.report</code> from the files listed under Provenance. "
+        "</main><footer><p>Made by <code>pqcmav bench report</code> from the files listed under Provenance. "
         "Published figures are quoted from the documents listed under Sources.</p></footer>",
     ]
     html = "".join(parts)

@@ -10,7 +10,6 @@ import pytest
 from pqc_mav_bench import tidy
 from pqc_mav_bench.analysis import compare as comparing
 from pqc_mav_bench.report import ReportError, build, compare, report
-from pqc_mav_bench.report.__main__ import main
 from pqc_mav_bench.report.background import background
 from pqc_mav_bench.report.blocks import MEASURED, PUBLISHED, Chart, Diagram, Notice, Prose, Section, Source, Table
 from pqc_mav_bench.report.browser import find, print_pdf, run
@@ -210,9 +209,9 @@ def test_compare_flags_and_writes(run_dir, tmp_path):
     assert "No suite deviates" in text
 
 
-def test_unusable_folders_are_refused_with_a_sentence(tmp_path, capsys):
-    assert main([str(tmp_path)]) == 1
-    assert "no campaign" in capsys.readouterr().err
+def test_unusable_folders_are_refused_with_a_sentence(tmp_path):
+    with pytest.raises(ReportError, match="no campaign"):
+        report(tmp_path)
     tidy.write(tidy.frame([]), tmp_path)
     with pytest.raises(ReportError, match="no run that passed"):
         report(tmp_path)

@@ -306,16 +306,10 @@ def report(
 ) -> None:
     """Write a campaign's report: one HTML page, and a PDF of it."""
     from pqc_mav_bench.report.build import report as make
-    from pqc_mav_bench.report.report_input import ReportError
 
-    with bench_errors():
-        folder = _store(campaign, root).folder
-        load_folder = _store(load, root).folder if load else None
-    try:
-        written = make(folder, output, load_dir=load_folder, pdf=pdf)
-    except ReportError as error:
-        raise CliError(str(error)) from None
-    _say_written(written)
+    with _reporting():
+        load_folder = _reported(load, root) if load else None
+        _say_written(make(_reported(campaign, root), output, load_dir=load_folder, pdf=pdf))
 
 
 @bench_app.command()
@@ -391,17 +385,10 @@ def compare(
     output: Annotated[Path | None, typer.Option(help="Folder to write to.")] = None,
 ) -> None:
     """Compare two campaigns, or one with the published figures: ratio per suite, deviations flagged."""
-    from pqc_mav_bench.report.build import PUBLISHED
     from pqc_mav_bench.report.build import compare as make
-    from pqc_mav_bench.report.report_input import ReportError
 
-    with bench_errors():
-        both = [name if name == PUBLISHED else _store(name, root).folder for name in (first, second)]
-    try:
-        written = make(both[0], both[1], output)
-    except ReportError as error:
-        raise CliError(str(error)) from None
-    _say_written(written)
+    with _reporting():
+        _say_written(make(_reported(first, root), _reported(second, root), output))
 
 
 @bench_app.command()
@@ -411,6 +398,24 @@ def schema() -> None:
         from pqc_mav_bench.schema.document import json_schema
 
         print(json_schema(), end="")
+
+
+@contextmanager
+def _reporting() -> Iterator[None]:
+    from pqc_mav_bench.report.report_input import ReportError
+
+    try:
+        with bench_errors():
+            yield
+    except ReportError as error:
+        raise CliError(str(error)) from None
+
+
+def _reported(campaign: str, root: Path) -> Path | str:
+    """What a report is made of: a campaign's folder, or the published figures."""
+    from pqc_mav_bench.report.build import PUBLISHED
+
+    return campaign if campaign == PUBLISHED else _store(campaign, root).folder
 
 
 def _say_written(written: Any) -> None:
