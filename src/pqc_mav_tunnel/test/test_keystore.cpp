@@ -13,6 +13,7 @@
 #include "crypto/kem_sig.hpp"
 #include "hex.hpp"
 #include "keys/gcs_psk.hpp"
+#include "keys/key_file.hpp"
 #include "keys/restart_key_file.hpp"
 #include "temp_folder.hpp"
 
@@ -206,6 +207,24 @@ TEST(Keystore, InitOnAFullDiskLeavesOnlyWholeFiles) {
   EXPECT_TRUE(names(root / "keys").empty());
   init_keys(root / "keys", {"alpha"}, {"mldsa44"});
   EXPECT_EQ(names(root / "keys").size(), 5u);
+}
+
+TEST(Keystore, InitRemovesWhatAKilledOneLeft) {
+  const TempFolder root;
+  init_keys(root / "keys", {"alpha"}, {"mldsa44"});
+  const auto before = names(root / "keys");
+  const auto psk = root / "keys" / "gcs" / "psk";
+  const auto left = temporary_beside(psk / "bravo.key"), fresh = temporary_beside(psk / "bravo.key");
+  const auto own = psk / ".notes";
+  for (const auto& file : {left, fresh, own}) {
+    test::write_text(file, "half a key", 0600);
+    if (file != fresh) fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  init_keys(root / "keys", {"alpha"}, {"mldsa44"});
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(fresh));  // perhaps of one that still runs
+  EXPECT_TRUE(fs::exists(own));
+  EXPECT_EQ(names(root / "keys").size(), before.size() + 2);
 }
 
 TEST(Keystore, AFileInThePlaceOfAFolder) {

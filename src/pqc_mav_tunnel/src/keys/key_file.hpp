@@ -81,6 +81,8 @@ class KeyBatch {
 void make_key_folder(const std::filesystem::path& folder);
 /// A hidden name in the same folder that nothing else has.
 std::filesystem::path temporary_beside(const std::filesystem::path& file);
+/// Removes files of such names below a folder that are older than an hour: a call that was killed left them.
+void remove_left_over(const std::filesystem::path& root);
 /// Renames without replacing anything. Throws TunnelError(io).
 void rename_new(const std::filesystem::path& from, const std::filesystem::path& to);
 /// Throws TunnelError(key_permissions) when others can write to the folder, or replace it, for then they can replace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <set>
 
@@ -20,7 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kLine = 64;      // characters of base64 per line
+constexpr std::size_t kLine = 64;  // characters of base64 per line
+constexpr std::string_view kTemporary = ".tmp-";
+constexpr std::size_t kRandomLetters = 8;
+constexpr std::chrono::hours kLeftOver(1);
 constexpr std::size_t kOneByOne = 32;  // with more files, flushing the whole file system takes less time
 
 [[noreturn]] void cannot(const std::string& what, int code) {
@@ -80,12 +84,27 @@ int sync_systems(const std::set<fs::path>& folders) {
 }  // namespace
 
 fs::path temporary_beside(const fs::path& file) {
-  ByteArray<8> random;
+  ByteArray<kRandomLetters> random;
   random_bytes(random);
   std::string name(1, '.');
-  name.append(file.filename().string()).append(".tmp-");
+  name.append(file.filename().string()).append(kTemporary);
   for (const auto byte : random) name += "abcdefghijklmnopqrstuvwxyz234567"[byte % 32];
   return folder_of(file) / name;
+}
+
+void remove_left_over(const fs::path& root) {
+  const auto old = fs::file_time_type::clock::now() - kLeftOver;
+  std::error_code error, ignored;
+  for (fs::recursive_directory_iterator entry(root, error); !error && entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
+    const auto name = entry->path().filename().string();
+    const auto ending = name.rfind(kTemporary);
+    if (name.front() != '.' || ending == std::string::npos ||
+        name.size() != ending + kTemporary.size() + kRandomLetters)
+      continue;
+    if (entry->symlink_status(ignored).type() == fs::file_type::regular && entry->last_write_time(ignored) < old)
+      fs::remove(entry->path(), ignored);
+  }
 }
 
 void rename_new(const fs::path& from, const fs::path& to) {

@@ -196,6 +196,7 @@ void init_keys(const fs::path& root, const std::vector<std::string>& drone_ids,
   std::ranges::for_each(drone_ids, check_id);
   const auto algorithms = chosen_algorithms(sig_tokens);
   check_key_path(root);
+  remove_left_over(root);
   KeyBatch batch;
   for (const auto& each : folders) {
     make_key_folder(each.folder / "psk");  // there even before the first drone, so that a gcs without drones starts
