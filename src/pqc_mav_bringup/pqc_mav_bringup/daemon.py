@@ -23,8 +23,9 @@ LONGEST = 107  # sockaddr_un
 LOOK_S = 20.0  # longest look at a configuration
 
 
-def arranged(processes: Iterable[Process]) -> list[Process]:
-    """The same, with one door for each daemon and its node. Raises BringupError where there can be none.
+def arranged(processes: Iterable[Process], group: str = "") -> list[Process]:
+    """The same, with one door for each daemon and its node, which bears the name of a group of launch files. Raises
+    BringupError where there can be none.
 
     A daemon that nobody asked for is left out then, and stderr says why: its node has the engine inside.
     """
@@ -32,17 +33,17 @@ def arranged(processes: Iterable[Process]) -> list[Process]:
     for at, node in enumerate(made):
         if node.parameters.get(TUNNEL.name) in (DAEMON, AUTO):
             of = next(there for there, each in enumerate(made) if is_daemon(each) and each.namespace == node.namespace)
-            made[at], made[of] = _pair(node, made[of])
+            made[at], made[of] = _pair(node, made[of], group)
     return [each for each in made if not is_daemon(each) or DOOR in each.parameters]
 
 
-def _pair(node: Process, daemon: Process) -> tuple[Process, Process]:
+def _pair(node: Process, daemon: Process, group: str) -> tuple[Process, Process]:
     """Both with a door, or as they were but for the node's engine, which is inside it."""
     check(node)
     config = given(node)
     asked_for = node.parameters[TUNNEL.name] == DAEMON
     try:
-        place = str(door(config, os.environ))
+        place = str(door(config, os.environ, group))
         if not asked_for:
             find_executable(daemon.package, daemon.executable)
             _refuse_served(Path(place))
@@ -83,10 +84,10 @@ def check_daemon(process: Process) -> None:
         raise BringupError(said[-1].removeprefix(f"{TUNNELD}: "))
 
 
-def door(config: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+def door(config: Mapping[str, Any], environment: Mapping[str, str], group: str = "") -> Path:
     """Where the daemon of a configuration opens its door, in a folder that no other user can change."""
     try:
-        places = doors_of(config, environment)
+        places = doors_of(config, environment, group)
     except ControlError as error:
         raise BringupError(str(error)) from None
     named = config.get(DOOR, "auto") != "auto"

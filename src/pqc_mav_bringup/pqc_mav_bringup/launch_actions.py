@@ -107,7 +107,7 @@ def _start(
     given = argument_values(context, system)
     under = str(context.launch_configurations.get(PUSHED, "")).strip("/")
     if kind is None:
-        return process_actions(resolve(system, given, under), given.get(composed.ARGUMENT.name, "false"))
+        return process_actions(resolve(system, given, under), given.get(composed.ARGUMENT.name, "false"), under)
     session = kind(given)
 
     def close(_event: Any, _context: LaunchContext) -> None:
@@ -115,7 +115,7 @@ def _start(
 
     return [
         RegisterEventHandler(OnShutdown(on_shutdown=close)),
-        *process_actions(resolve(system, session.values, under)),
+        *process_actions(resolve(system, session.values, under), group=under),
     ]
 
 
@@ -125,13 +125,13 @@ def is_asked_for(system: SystemDescription, command_line: Sequence[str]) -> bool
     return any(Path(word).name == f"{system.name}.launch.py" for word in command_line)
 
 
-def process_actions(processes: list[Process], composition: str = "false") -> list[Any]:
+def process_actions(processes: list[Process], composition: str = "false", group: str = "") -> list[Any]:
     """What starts each process and keeps it running by its respawn policy; one mark in the environment of all.
 
-    `composition` as the argument `composed` says.
+    `composition` as the argument `composed` says; `group` is the namespace of a group of launch files.
     """
     mark = {MARK: new_mark()}
-    processes = daemon.arranged(processes)
+    processes = daemon.arranged(processes, group)
     inside, alone = composed.split(processes, composition)
     keepers = [Keeper(process, {**mark, **process.environment}) for process in alone]
     if inside:

@@ -46,7 +46,7 @@ class ForbiddenError(ControlError):
 
 @dataclass(frozen=True)
 class Place:
-    """A socket by its name: `drone-<id>.sock`, `gcs.sock` or `gcs-<id>.sock`."""
+    """A socket by its name: `drone-<id>.sock`, `gcs.sock` or `gcs-<id>.sock`, or with `@<group>` before its ending."""
 
     path: Path
 
@@ -58,12 +58,16 @@ class Place:
     @property
     def role(self) -> str:
         """'drone', 'gcs', or something else for a path that a user chose."""
-        return self.name.partition("-")[0]
+        return self._end.partition("-")[0]
 
     @property
     def drone_id(self) -> str:
         """Of a drone's socket."""
-        return self.name.partition("-")[2] if self.role == "drone" else ""
+        return self._end.partition("-")[2] if self.role == "drone" else ""
+
+    @property
+    def _end(self) -> str:
+        return self.name.partition("@")[0]
 
 
 def folders(environment: Mapping[str, str]) -> list[Path]:
@@ -82,8 +86,9 @@ def socket_name(config: Mapping[str, Any]) -> str:
     return "gcs.sock" if name == "gcs" else f"gcs-{name}.sock"
 
 
-def doors_of(config: Mapping[str, Any], environment: Mapping[str, str]) -> list[Path]:
-    """Where the engine of a configuration may have its socket, the first choice first.
+def doors_of(config: Mapping[str, Any], environment: Mapping[str, str], group: str = "") -> list[Path]:
+    """Where the engine of a configuration may have its socket, the first choice first; in a group of launch files with
+    the group's name, as two groups may hold ends of one name.
 
     Raises ControlError where it is to have none.
     """
@@ -92,7 +97,10 @@ def doors_of(config: Mapping[str, Any], environment: Mapping[str, str]) -> list[
         raise ControlError("A tunnel in another process is asked at its door: 'control_socket' must not be 'off'.")
     if named != "auto":
         return [Path(named).expanduser().absolute()]
-    return [folder / socket_name(config) for folder in folders(environment)]
+    name = Path(socket_name(config))
+    if group:
+        name = name.with_stem(f"{name.stem}@{group.replace('/', '.')}")
+    return [folder / name for folder in folders(environment)]
 
 
 def places(environment: Mapping[str, str]) -> list[Place]:

@@ -56,6 +56,9 @@ def test_folders_and_names() -> None:
     place = Place(Path("/run/pqcmav/drone-a-b.sock"))
     assert (place.name, place.role, place.drone_id) == ("drone-a-b", "drone", "a-b")
     assert (Place(Path("gcs-north.sock")).role, Place(Path("gcs.sock")).role) == ("gcs", "gcs")
+    grouped = Place(Path("drone-a-b@fleet.one.sock"))
+    assert (grouped.name, grouped.role, grouped.drone_id) == ("drone-a-b@fleet.one", "drone", "a-b")
+    assert Place(Path("gcs@fleet.one.sock")).role == "gcs"
 
 
 def test_where_an_engine_may_have_its_door() -> None:
