@@ -32,7 +32,7 @@ from traffic import End, TrafficProcess, application_socket, total
 
 from pqc_mav_bringup.respawn import Respawn
 from pqc_mav_common import two_ends
-from pqc_mav_common.child import Program
+from pqc_mav_common.child import Program, ProgramError
 from pqc_mav_common.free_ports import free_ports, held_domain, own_run_folder
 from pqc_mav_common.local_socket import Control, ControlError, Place
 from pqc_mav_common.two_ends import HOST
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     for name in names:
         try:
             outcomes[name] = measure(SCENES[name], options.runs, random.Random(options.seed), options.proxy)
-        except CrashError as error:
+        except (CrashError, ProgramError) as error:
             print(f"crashes: {name}: {error}")
             return 1
         print(f"{SCENES[name].title}: {outcomes[name]}", flush=True)
