@@ -108,6 +108,42 @@ TEST_P(EngineRadio, MessagesOfOneDatagramGoByThemselves) {
   EXPECT_EQ(came, (std::set<Bytes>{one, two, three}));
 }
 
+TEST_P(EngineRadio, AnAnswerGoesTwiceAndArrivesOnce) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).shape_kbit > 0; }));
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    const auto answer = summed(mavlink2(77, 10, {1, 1, i})), value = summed(mavlink2(30, 28, {1, 1, i}));
+    tunnel.send_up(together({value, answer}));
+    std::set<Bytes> came;
+    for (int n = 0; n < 2; ++n) came.insert(tunnel.ground.receive().value_or(Bytes{}));
+    EXPECT_EQ(came, (std::set<Bytes>{value, answer}));
+  }
+  ASSERT_TRUE(eventually([&] { return RadioTunnel::count(*tunnel.gcs, "copies") == 4; }));
+  EXPECT_FALSE(tunnel.ground.receive(50ms)) << "nothing twice";
+  EXPECT_EQ(RadioTunnel::count(*tunnel.drone, "copies"), 0u);
+  EXPECT_EQ(total(*tunnel.gcs, "drop_replay"), 0u) << "it is no attack";
+}
+
+TEST_P(EngineRadio, AnAnswerOutlivesABurstOfLoss) {
+  RadioTunnel tunnel(GetParam());
+  ASSERT_TRUE(tunnel.connect());
+  ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).shape_kbit > 0; }));
+  std::atomic<bool> lossy{true};
+  std::atomic<std::size_t> lost{0};
+  tunnel.air.change([&](std::size_t from, ByteView bytes) {
+    if (from == 0 || !lossy) return Bytes(bytes.begin(), bytes.end());
+    lost += bytes.size();
+    return Bytes{};
+  });
+  const auto answer = summed(mavlink2(77, 10, {1, 1, 1}));
+  tunnel.send_up(answer);
+  ASSERT_TRUE(eventually([&] { return lost >= answer.size(); }));
+  lossy = false;
+  EXPECT_EQ(tunnel.ground.receive(), answer);
+  tunnel.air.change({});
+}
+
 TEST(EngineRadios, BytesWithoutAFrameAreTold) {
   RadioTunnel tunnel;
   ASSERT_TRUE(tunnel.connect());

@@ -33,6 +33,7 @@ TEST(MessageClass, IsTheTable) {
     if (in(kTransfers, id)) expected = {ShapeClass::transfer, false, false};
     if (in(kCorrectionIds, id)) expected = {ShapeClass::transfer, false, true};
     if (id == 22) expected.parameters = true;
+    expected.twice = id == 77;
     if (in(kStreams, id)) expected = {ShapeClass::stream, true, false};
     ASSERT_EQ(classes.of(id), expected) << id;
   }
@@ -54,7 +55,7 @@ TEST(MessageClass, CanBeChanged) {
   EXPECT_EQ(classes.of(147), (Treatment{ShapeClass::stream, true, false}));
   EXPECT_EQ(classes.of(76), Treatment{});
   EXPECT_EQ(classes.of(kMavlinkIdMax), (Treatment{ShapeClass::stream, true, false}));
-  EXPECT_EQ(classes.of(77), (Treatment{ShapeClass::command, false, false}));
+  EXPECT_EQ(classes.of(77), (Treatment{ShapeClass::command, false, false, false, true}));
 }
 
 TEST(MessageClass, OfADatagramIsTheBestInIt) {
@@ -63,6 +64,10 @@ TEST(MessageClass, OfADatagramIsTheBestInIt) {
   EXPECT_EQ(of(mavlink2(30, 28, {3, 4})), (DatagramClass{ShapeClass::stream, 30u << 16 | 0x304u, false}));
   EXPECT_EQ(of(mavlink1(30, 28, {3, 4})), of(mavlink2(30, 28, {3, 4}))) << "one stream in either version";
   EXPECT_EQ(of(mavlink2(76)), (DatagramClass{ShapeClass::command, {}, false}));
+  EXPECT_EQ(of(mavlink2(77)), (DatagramClass{ShapeClass::command, {}, false, {}, false, true}));
+  EXPECT_FALSE(of(together({mavlink2(77), mavlink2(0)})).twice) << "a heartbeat comes again by itself";
+  EXPECT_FALSE(of(mavlink2(77, 33, {}, true)).twice) << "it would come behind what its signer sent later";
+  EXPECT_FALSE(MessageClasses({{77, ShapeClass::rest}}).of(77).twice);
   EXPECT_EQ(of(mavlink2(70)).stream, 70u << 16 | 0x101u);
   EXPECT_EQ(of(together({mavlink2(30), mavlink2(33)})), (DatagramClass{ShapeClass::stream, {}, false}))
       << "never replaced";

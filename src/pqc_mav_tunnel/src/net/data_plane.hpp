@@ -284,6 +284,7 @@ class DataPlane {
   void make_shaper(Link& link);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
+  void send_twice(Link& link, const Shaper::Leaving& leaving, std::uint64_t now) noexcept;
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);
   void part_from(Link& link, std::uint64_t now);
   void tell_role(Link& link, StationRole role, std::uint32_t term, std::uint64_t now);

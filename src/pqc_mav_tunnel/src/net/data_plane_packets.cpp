@@ -145,7 +145,7 @@ void DataPlane::send_sealed(Link& link) noexcept {
 /// What the rate is found by.
 void DataPlane::note_sent(Link& link) noexcept {
   if (!link.finder || link.session.sealed_packets() == 0) return;
-  link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent(), now_ns());
+  link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent() - link.bytes_again, now_ns());
 }
 
 void DataPlane::read_encrypted(std::uint64_t now, Round& round) {

@@ -80,6 +80,10 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   bool command = false;  // in the open bundle, which does not wait; a radio takes along what is there
   while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
     if (leaving->shape_class != ShapeClass::rekey) {
+      if (leaving->twice && link.by_wire()) {
+        send_twice(link, *leaving, now);
+        continue;
+      }
       if (!leaving->joins) {
         send_bundle(link, now);
         command = false;
@@ -94,6 +98,18 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   }
   // What waits found no room in the bundle, which therefore is as full as it gets.
   if (command || link.shaper->due(now, shape_overhead(link)) != Shaper::kNever) send_bundle(link, now);
+  send_sealed(link);
+}
+
+/// A ground station that hears no answer gives its command again, after seconds, and waits. So the answer goes alone,
+/// before what waits in a bundle, and the radio's port, which is given it twice, has it go again (line/line_again.hpp).
+/// The commands do not: they would take the air's turn from the drone, for what they say is said again all the same.
+void DataPlane::send_twice(Link& link, const Shaper::Leaving& leaving, std::uint64_t now) noexcept {
+  send_sealed(link);
+  const auto around = shape_overhead(link).data;
+  link.shaper->charge_more((leaving.joins ? around : 0) + around + leaving.packet.size() - kOverhead);
+  seal_plain(link, leaving.packet, now);
+  if (const auto bytes = encrypted_out_.again()) link.bytes_again += bytes + Shaper::kUdpIp;
   send_sealed(link);
 }
 

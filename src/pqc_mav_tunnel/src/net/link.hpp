@@ -112,8 +112,9 @@ struct Link {
   ProbeTracker probes;
   Announcements announcements;
   Bundler bundler{0, 0};
-  bool bundling = false;         // known as one in whose bundler something may wait
-  std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
+  std::uint64_t bytes_again = 0;  // of what a radio is given twice, with IP and UDP headers: the peer counts them once
+  bool bundling = false;          // known as one in whose bundler something may wait
+  std::uint64_t granted_ns = 0;   // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
   // The ground station of the session, and what the drone takes it for. gcs: also what the pending keys bring, and the
   // highest term that the drone ever told.

@@ -106,6 +106,7 @@ EndpointStatus RadioPort::status() const {
            {"dropped", c.dropped.get()},
            {"line_errors", c.line_errors.get()},
            {"not_mine", c.not_mine.get()},
+           {"copies", c.copies.get()},
            {"opened", c.opened.get()},
            {"stuck", c.stuck.get()}}};
 }
@@ -137,6 +138,7 @@ void RadioPort::watch(std::vector<pollfd>& on) const {
 std::uint64_t RadioPort::due(std::uint64_t now) const noexcept {
   if (!port_) return opener_.due();
   auto out = std::min(heartbeat_due(), messages_.due());
+  for (const auto& wire : wires_) out = std::min(out, wire->again_.due());
   if (foreign_ != 0 && !foreign_only_) out = std::min(out, quiet_since_ns_ + kNoFrameNs);
   if (out_begin_ != out_end_) return std::min(out, moved_ns_ + kStuckNs);
   const bool waits = std::ranges::any_of(wires_, [](const auto& wire) { return !wire->queue_.empty(); });
@@ -157,7 +159,10 @@ void RadioPort::work(std::span<const pollfd> ready, std::uint64_t now) {
   }
   if (ready[0].revents != 0 && ready[0].fd == port_.get()) read(now);
   if (port_ && now >= messages_.due()) decode({}, now);
-  for (const auto& wire : wires_) counters_.dropped.add(wire->queue_.expire(now));
+  for (const auto& wire : wires_) {
+    counters_.dropped.add(wire->queue_.expire(now));
+    push_again(*wire, false, now);
+  }
   if (port_) write(now);
   if (port_) unstick(now);
   look_for_frames(now);
@@ -186,7 +191,10 @@ void RadioPort::open(std::uint64_t now) {
 void RadioPort::lost(std::uint64_t now) {
   opener_.lost(std::move(port_), now);
   out_begin_ = out_end_ = 0;
-  for (const auto& wire : wires_) counters_.dropped.add(wire->queue_.clear());
+  for (const auto& wire : wires_) {
+    counters_.dropped.add(wire->queue_.clear());
+    wire->again_.clear();
+  }
 }
 
 // --- From the air -------------------------------------------------------------------------------------------------
@@ -228,6 +236,7 @@ void RadioPort::on_frame(LineAddress line, ByteView datagram) noexcept {
   const auto wire = std::ranges::find_if(wires_, [&](const auto& each) { return each->id_ == line.radio_id; });
   if (line.to_drone != drone_end_ || wire == wires_.end()) return counters_.not_mine.add();
   counters_.rx_frames.add();
+  if ((*wire)->copies_.is_copy(datagram)) return counters_.copies.add();
   // What finds no room is lost like any other packet.
   (void)::send((*wire)->socket_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -263,9 +272,15 @@ void RadioPort::fetch(Wire& wire, std::uint64_t now) noexcept {
     const auto size = static_cast<std::size_t>(got);
     if (!port_ || size > kLineDatagramMost)
       counters_.dropped.add();
-    else
-      counters_.dropped.add(wire.queue_.push(ByteView(datagram).first(size), now));
+    else if (const auto view = ByteView(datagram).first(size); !wire.again_.take(view, now)) {
+      counters_.dropped.add(wire.queue_.push(view, now));
+      push_again(wire, true, now);
+    }
   }
+}
+
+void RadioPort::push_again(Wire& wire, bool company, std::uint64_t now) noexcept {
+  while (const auto again = wire.again_.next(now, company)) counters_.dropped.add(wire.queue_.push(*again, now));
 }
 
 std::size_t RadioPort::queued() const noexcept {

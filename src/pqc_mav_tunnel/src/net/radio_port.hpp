@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "line/line_again.hpp"
 #include "line/line_frame.hpp"
 #include "line/line_pace.hpp"
 #include "line/line_queue.hpp"
@@ -34,6 +35,7 @@ struct RadioCounters {
   Counter dropped;      // datagrams for the air that waited too long, or found no room
   Counter line_errors;  // frames that the air damaged
   Counter not_mine;     // frames of other drones, and own ones that came back
+  Counter copies;       // of answers to commands, which go twice
   Counter opened;       // times the port was opened
   Counter stuck;        // times the port took nothing for a second, and what it held was thrown away
 };
@@ -62,6 +64,8 @@ class Wire {
   std::atomic<std::uint32_t> kbit_{0};
   // Air thread.
   LineQueue queue_;
+  LineAgain again_;
+  LineCopies copies_;
   std::size_t credit_ = 0;  // bytes that it may send in this round
   std::uint64_t used_ns_ = 0;
 };
@@ -114,6 +118,7 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   void on_frame(LineAddress line, ByteView datagram) noexcept;
   void on_message(ByteView message, std::uint64_t now) noexcept;
   void fetch(Wire& wire, std::uint64_t now) noexcept;
+  void push_again(Wire& wire, bool company, std::uint64_t now) noexcept;
   void write(std::uint64_t now);
   [[nodiscard]] bool write_rest(std::uint64_t now);
   [[nodiscard]] bool load_next(std::uint64_t now);

@@ -71,6 +71,12 @@ class UdpSender {
       visit(ByteView(static_cast<const std::uint8_t*>(vectors_[i].iov_base), vectors_[i].iov_len));
   }
   void add(MutableBytes datagram) noexcept { vectors_[count_++] = iovec{datagram.data(), datagram.size()}; }
+  /// What was added last a second time, if there is any; returns its bytes.
+  std::size_t again() noexcept {
+    if (empty() || full()) return 0;
+    vectors_[count_] = vectors_[count_ - 1];
+    return vectors_[count_++].iov_len;
+  }
   struct Sent {
     std::size_t packets = 0, bytes = 0, dropped = 0;
   };

@@ -22,6 +22,7 @@ class ClassQueue {
     std::uint64_t before = 0;  // and when the one that last left had come; 0: none did
     std::optional<std::uint32_t> signer = std::nullopt;
     std::uint64_t order = 0;  // in which its newest value came, among those of all classes
+    bool twice = false;       // as in Treatment
     /// What it brings: how much newer it is than what the other end has.
     [[nodiscard]] std::uint64_t news() const noexcept { return before == 0 ? ~std::uint64_t{0} : taken - before; }
   };

@@ -14,6 +14,7 @@ using Entry = std::pair<std::uint32_t, Treatment>;
 constexpr std::uint8_t kParamValue = 22;
 
 constexpr Treatment kCommand{ShapeClass::command, false, false};
+constexpr Treatment kAnswer{ShapeClass::command, false, false, false, true};
 constexpr Treatment kControl{ShapeClass::command, true, false};  // sticks and set-points: only the newest counts
 constexpr Treatment kTransfer{ShapeClass::transfer, false, false};
 constexpr Treatment kCorrections{ShapeClass::transfer, false, true};
@@ -30,7 +31,8 @@ constexpr IdRange kRanges[] = {
     {4, 4, kCommand},      // PING
     {11, 11, kCommand},    // SET_MODE
     {69, 70, kControl},    // MANUAL_CONTROL, RC_CHANNELS_OVERRIDE
-    {75, 77, kCommand},    // COMMAND_INT, COMMAND_LONG, COMMAND_ACK
+    {75, 76, kCommand},    // COMMAND_INT, COMMAND_LONG
+    {77, 77, kAnswer},     // COMMAND_ACK
     {80, 80, kCommand},    // COMMAND_CANCEL
     {82, 82, kControl},    // SET_ATTITUDE_TARGET
     {84, 84, kControl},    // SET_POSITION_TARGET_LOCAL_NED
@@ -91,6 +93,7 @@ MessageClasses::MessageClasses(const std::vector<Override>& overrides) {
     const bool control = treatment == kControl;
     treatment.shape_class = given;
     treatment.parameters = treatment.parameters && given == ShapeClass::transfer;
+    treatment.twice = treatment.twice && given == ShapeClass::command;
     treatment.newest = given == ShapeClass::stream || (given == ShapeClass::command && control);
     const auto at = std::lower_bound(table_.begin(), table_.end(), id, kById);
     if (at != table_.end() && at->first == id)
@@ -114,11 +117,12 @@ bool is_parameter(ByteView datagram) noexcept {
 DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcept {
   DatagramClass out;
   std::size_t messages = 0;
-  bool corrections = true, parameters = true;
+  bool corrections = true, parameters = true, twice = true;
   const bool readable = walk_mavlink(datagram, [&](const MavlinkHeader& header) {
     const auto treatment = classes.of(header.id);
     corrections = corrections && treatment.corrections;
     parameters = parameters && treatment.parameters;
+    twice = twice && treatment.twice;
     out.shape_class = std::min(out.shape_class, treatment.shape_class);
     out.stream.reset();
     if (header.has_signature && !out.signer)
@@ -129,6 +133,7 @@ DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcep
   if (!readable) return {};
   out.corrections = corrections && out.shape_class == ShapeClass::transfer;
   out.parameters = parameters;
+  out.twice = twice && !out.signer;
   return out;
 }
 

@@ -20,6 +20,7 @@ struct Treatment {
   bool newest = false;       // a newer value takes the place of a queued one of the same system and component
   bool corrections = false;  // of a satellite receiver: worthless when old
   bool parameters = false;   // values that come by the thousand, without being asked for one by one
+  bool twice = false;        // over a radio: an answer, which nobody gives again by itself
   bool operator==(const Treatment&) const = default;
 };
 
@@ -42,6 +43,7 @@ struct DatagramClass {
   bool corrections = false;
   std::optional<std::uint32_t> signer = std::nullopt;  // of the first signed message: its system, component, link
   bool parameters = false;                             // and nothing else
+  bool twice = false;                                  // and nothing else, unsigned
   bool operator==(const DatagramClass&) const = default;
 };
 

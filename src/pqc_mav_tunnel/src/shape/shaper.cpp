@@ -68,6 +68,7 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
   ClassQueue::Waiting packet{0, bytes.size(), as.stream, now, as.corrections};
   packet.signer = as.signer;
   packet.order = ++order_;
+  packet.twice = as.twice;
   if (auto* older = as.stream ? queued.find(*as.stream) : nullptr) {
     ++counted.replaced;
     older->size = packet.size;
@@ -186,7 +187,7 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
   if (*chosen == Line::stream && packet.stream) sent_values_.left(*packet.stream, packet.taken);
   pool(*chosen).give_back(packet.place);
   ++count(*chosen).sent;
-  return Leaving{pool(*chosen).with_room(packet.place, packet.size), class_of(*chosen), joining};
+  return Leaving{pool(*chosen).with_room(packet.place, packet.size), class_of(*chosen), joining, packet.twice};
 }
 
 std::size_t Shaper::parameter_waits() const noexcept {

@@ -33,6 +33,7 @@ class Shaper {
     MutableBytes packet;  // with its room; good until something is taken
     ShapeClass shape_class;
     bool joins;  // the open bundle, on the rate's credit: so it waits for nothing
+    bool twice;  // it goes over a radio
   };
 
   /// Packets of at most `capacity` bytes, with so much room around them.
