@@ -61,17 +61,17 @@ def test_a_daemon_has_what_its_node_has_and_both_one_door(folder: Path, tmp_path
     }
 
 
-@pytest.mark.parametrize("system", [GCS, DEMO], ids=lambda system: system.name)
-def test_two_groups_of_launch_files_have_doors_of_their_own(folder: Path, system: SystemDescription) -> None:
-    values = {argument.name: argument.default or "1" for argument in system.arguments}
+def test_two_groups_of_launch_files_have_doors_of_their_own(folder: Path, tmp_path: Path) -> None:
+    given = {"tunnel": DAEMON, "config": config(tmp_path, drone_id="d7"), **ALONE}
 
-    def doors(group: str) -> set[object]:
-        made = arranged(resolve(system, {**values, "tunnel": DAEMON}, group), group)
-        return {each.parameters["control_socket"] for each in made if is_daemon(each)}
+    def door(group: str) -> object:
+        node, daemon = arranged(resolve(DRONE, given, group), group)
+        assert node.parameters["control_socket"] == daemon.parameters["control_socket"]
+        return daemon.parameters["control_socket"]
 
-    one, two, none = doors("fleet/one"), doors("fleet/two"), doors("")
-    assert str(folder / "gcs@fleet.one.sock") in one and str(folder / "gcs.sock") in none
-    assert one and not one & two and not (one | two) & none
+    assert door("fleet/one") == str(folder / "drone-d7@fleet.one.sock")
+    assert door("two") == str(folder / "drone-d7@two.sock")
+    assert door("") == str(folder / "drone-d7.sock")
 
 
 @pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
