@@ -211,7 +211,7 @@ def page(flights: dict[str, list[Run]], suites: dict[str, list[float]], options:
         "",
         f"`tools/run bench/radios.py --runs {options.runs} --jobs {options.jobs}`; {os.cpu_count()} cores, load "
         f"{os.getloadavg()[1]:.0f}. **Simulated**; {options.loss:.0%} of the time in bursts of 200 ms without air. "
-        f"{RATE_HZ} messages/s up, a command a second down, {options.seconds} s. {options.runs} runs, 95 % interval, ms.",
+        f"{RATE_HZ} messages/s up, one command/s down, {options.seconds} s. {options.runs} runs, 95 % interval, ms.",
         "",
         "| ML-768, MD-65 | connected (longest) | answered in 1 s, % | radio wait p95 "
         "| longest | sealed, % | MAVLink, % | rekey | ratchet | replug |",
