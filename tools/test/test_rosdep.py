@@ -17,7 +17,6 @@ from test_packages import EACH, FOLDERS, ROOT, catkin_package
 # Import -> rosdep key. What Ubuntu has for it is in tools/ubuntu-24.04.txt.
 KEYS = {
     "cryptography": "python3-cryptography",
-    "gymnasium": "python3-gymnasium-pip",
     "hypothesis": "python3-hypothesis",
     "matplotlib": "python3-matplotlib",
     "mcap": "mcap-ros2-support",

@@ -18,18 +18,11 @@ def train(
     seed: Annotated[int, typer.Option(help="The same seed gives the same file, byte for byte.")] = 1,
     episodes: Annotated[int, typer.Option(min=1, help="Simulated missions to learn from.")] = 3000,
 ) -> None:
-    """Train the learned strategy on simulated missions. Training needs gymnasium, flying its table does not."""
-    try:
-        from pqc_mav_policy_lab.training.environment import MissionEnv
-    except ImportError as error:
-        if (error.name or "").startswith("pqc_mav_"):
-            raise
-        raise CliError(
-            f"Training needs gymnasium ({error}); 'make setup' or 'pip install gymnasium' installs it."
-        ) from None
+    """Train the learned strategy on simulated missions."""
     from pqc_mav_policy.registry import engine_available, engine_catalogue
     from pqc_mav_policy.strategies.rl import table as rl_table
     from pqc_mav_policy_lab.flight_model.costs import published_costs
+    from pqc_mav_policy_lab.training.draw import Draw
     from pqc_mav_policy_lab.training.train import Training
     from pqc_mav_policy_lab.training.train import train as learn
 
@@ -42,8 +35,8 @@ def train(
             report_at = time.monotonic() + REPORT_S
             note(f"mission {episode} of {episodes}, reward of the last {worth:.1f}")
 
-    environment = MissionEnv(catalogue, published_costs(catalogue), engine_available())
-    table = learn(environment, Training(seed=seed, episodes=episodes), told)
+    draw = Draw(catalogue, published_costs(catalogue), engine_available())
+    table = learn(draw, Training(seed=seed, episodes=episodes), told)
     try:
         rl_table.write(table, output)
     except rl_table.TableError as error:

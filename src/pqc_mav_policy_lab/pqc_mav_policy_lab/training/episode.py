@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One mission as a sequence of choices: the protection flies until the next one is due. No gymnasium."""
+"""One mission as a sequence of choices: the protection of the cascade flies until the next one is due."""
 
 from collections.abc import Mapping
 

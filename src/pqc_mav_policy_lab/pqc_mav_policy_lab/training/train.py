@@ -13,13 +13,10 @@ import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from pqc_mav_policy.strategies.rl.state import Choice, State
 from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
 from pqc_mav_policy.strategies.rl.table import Table
-from pqc_mav_policy_lab.training.environment import MissionEnv
-from pqc_mav_policy_lab.training.episode import DISCOUNT_PER_S
+from pqc_mav_policy_lab.training.episode import DISCOUNT_PER_S, Episode
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,11 @@ class _Pair:
     visits: int = 0
 
 
-def train(env: MissionEnv, training: Training, told: Callable[[int, float], None] = lambda *_: None) -> Table:
-    """The table learned in `env`. `told` hears after every episode its number (from 1) and what it was worth."""
+def train(
+    draw: Callable[[int], Episode], training: Training, told: Callable[[int, float], None] = lambda *_: None
+) -> Table:
+    """The table learned on missions that `draw` makes of seeds. `told` hears after every episode its number (from 1)
+    and what it was worth."""
     rng = random.Random(training.seed)
     pairs: dict[State, dict[Choice, _Pair]] = {}
     for episode in range(training.episodes):
@@ -55,33 +55,29 @@ def train(env: MissionEnv, training: Training, told: Callable[[int, float], None
         exploration = _between(training.exploration_first, training.exploration_last, share)
         spread = _between(training.mood_first, training.mood_last, share)
         mood = {choice: rng.gauss(0.0, spread) for choice in Choice}
-        observation, info = env.reset(seed=rng.getrandbits(31))
+        mission = draw(rng.getrandbits(31))
         total, over = 0.0, False
         while not over:
-            known = pairs.setdefault(_state(observation), {})
-            choice = _pick(known, _safe(info["safe"]), mood, exploration, rng)
-            observation, gain, over, _, info = env.step(np.int64(choice))
-            if not info["seconds"]:
+            known = pairs.setdefault(mission.state, {})
+            choice = _pick(known, _safe(mission), mood, exploration, rng)
+            gain, seconds = mission.choose(choice)
+            if not seconds:
                 break
-            following = 0.0
+            over, following = mission.over, 0.0
             if not over:
-                later = pairs.get(_state(observation), {})
-                following = max((later[c].value for c in _safe(info["safe"]) if c in later), default=0.0)
+                later = pairs.get(mission.state, {})
+                following = max((later[c].value for c in _safe(mission) if c in later), default=0.0)
             pair = known.setdefault(choice, _Pair())
             pair.visits += 1
             rate = max(training.rate_least, pair.visits**-training.rate_power)
-            pair.value += rate * (gain + DISCOUNT_PER_S ** info["seconds"] * following - pair.value)
+            pair.value += rate * (gain + DISCOUNT_PER_S**seconds * following - pair.value)
             total += gain
         told(episode + 1, total)
     return Table(_believed(pairs, training.least_visits), _account(training))
 
 
-def _state(observation: object) -> State:
-    return tuple(int(part) for part in observation)  # type: ignore[attr-defined]
-
-
-def _safe(mask: tuple[bool, ...]) -> list[Choice]:
-    return [choice for choice in Choice if mask[choice]]
+def _safe(mission: Episode) -> list[Choice]:
+    return [choice for choice in Choice if choice in mission.safe]
 
 
 def _between(first: float, last: float, share: float) -> float:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trained table as a file: small, versioned, with how it was made and a digest that guards it. No training.
 
-Reading needs nothing but the standard library: a drone flies it without gymnasium or numpy.
+Reading needs nothing but the standard library: a drone flies it without numpy.
 """
 
 import hashlib
