@@ -10,11 +10,13 @@ from pqc_mav_wirespec.dataplane import KIND_CONTROL, Direction, Outcome, Receive
 from pqc_mav_wirespec.handshake import Previous, Responder
 from pqc_mav_wirespec.keyschedule import reject_mac
 from pqc_mav_wirespec.messages import M0, ClientHello, Reject
-from pqc_mav_wirespec.oqs_library import offers
+from pqc_mav_wirespec.oqs_library import library_version, offers
 from pqc_mav_wirespec.suites import AEADS, ALL_SUITES, CORE_SUITES, find_suite
 
 AVAILABLE = [suite for info in engine.suites("all", only_available=True) if offers(suite := find_suite(info.id))]
 PER_SIGNATURE = [suite for suite in AVAILABLE if suite.kem.family_id == 1 and suite.aead == AEADS[0]]
+# By liboqs 0.16, for what took their place in the standards.
+DROPPED = {"hqc128", "hqc192", "hqc256", "sphincs128s", "sphincs192s", "sphincs256s"}
 PAYLOADS = (b"", b"\x00", bytes(range(255)), bytes(1400))
 
 
@@ -44,8 +46,14 @@ def check_data(keys):
         assert own_receive.open(datagram) == (Outcome.CONTROL, content)
 
 
-def test_every_core_suite_is_available():
-    assert [suite.id for suite in CORE_SUITES if suite not in AVAILABLE] == []
+def test_every_core_suite_is_available_unless_its_library_dropped_it():
+    lacking = {algorithm for suite in CORE_SUITES if suite not in AVAILABLE for algorithm in dropped(suite)}
+    assert lacking == (set() if library_version() == "0.13.0" else DROPPED)
+
+
+def dropped(suite):
+    """What of a suite later versions of liboqs do not have; a suite that lacks for another reason is named itself."""
+    return {each for each in (suite.kem.token, suite.sig.token) if each in DROPPED} or {suite.id}
 
 
 def test_tables_agree():
