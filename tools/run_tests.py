@@ -5,8 +5,8 @@
     tools/run python tools/run_tests.py [PACKAGE...]
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`), the fault laboratory's (`chaos`)
-and those of the benchmarks (`bench`) run. Most Python tests wait for something, so four packages run at a time, each
-in a ROS domain of its own; what a package says comes when it is done. A test that failed beside others is tried once
+and those of the benchmarks (`bench`) run. Most tests wait for something, so four runners work at a time, each
+pytest in a ROS domain of its own; what one says comes when it is done. A test that failed beside others is tried once
 more when nothing else runs: a machine that many share starves tests over real sockets and clocks now and then. If it
 passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no second look.
 The exit code is 0 only when every runner succeeded and at least one test passed.
@@ -39,7 +39,7 @@ GOOD_CTEST_LINE = re.compile(r"\s+Start\s+\d+: |\s*\d+/\d+ Test\s+#\d+: .*\s(Pas
 BAD_CTEST_LINE = re.compile(r"\s*(?:\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\*\*\*(?!Skipped|Not Run)")
 
 
-# Most tests wait: so many packages run at a time. What takes longest begins, so that none of that is left at the end.
+# Most tests wait: so many runners work at a time. What takes longest begins, so that none of that is left at the end.
 AT_A_TIME = 4
 LONGEST = (
     *("pqc_mav_cli", "pqc_mav_bench", "chaos", "pqc_mav_wirespec", "pqc_mav_dashboard", "pqc_mav_sim"),
@@ -129,7 +129,7 @@ def execute(
                 if bad is not None and (failed := BAD_CTEST_LINE.match(line)):
                     bad.append(failed["name"])
                 if not leave_out.match(line):
-                    print(line, end="", flush=True)
+                    print(line, end="", flush=True, file=said)
         code = process.wait()
     except BaseException:
         stop()
@@ -197,11 +197,23 @@ def run_ctest(package: str) -> Outcome:
         "--label-exclude",
         "pytest|linter",
     ]
-    return run(f"ctest {package}", [*command, "--output-junit", str(report)], build, report, GOOD_CTEST_LINE)
+    with spoken_at_the_end() as said:
+        command += ["--output-junit", str(report)]
+        return run(f"ctest {package}", command, build, report, GOOD_CTEST_LINE, said=said)
+
+
+@contextlib.contextmanager
+def spoken_at_the_end() -> Iterator[IO[str]]:
+    """Give a file for what a runner says; all of it is printed at once when that is over."""
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        yield said
+        said.seek(0)
+        with _SPEAKING:
+            print(said.read(), end="", flush=True)
 
 
 def run_pytest(name: str, folder: Path, nice: int, only_failed: bool = False) -> Outcome:
-    """Run pytest on one folder of tests, in a ROS domain of its own; say all of it at the end."""
+    """Run pytest on one folder of tests, in a ROS domain of its own."""
     report = RESULTS / f"{name}{'.again' if only_failed else ''}.pytest.xml"
     command = [
         *(["nice", "-n", str(nice)] if nice else []),
@@ -217,16 +229,12 @@ def run_pytest(name: str, folder: Path, nice: int, only_failed: bool = False) ->
         str(folder),
     ]
     label = f"pytest {name}" + (", what failed alone" if only_failed else "")
-    with own_ros_domain() as domain, tempfile.TemporaryFile("w+", errors="replace") as said:
-        outcome = run(label, command, ROOT, report, env={**os.environ, **domain}, said=said)
-        said.seek(0)
-        with _SPEAKING:
-            print(said.read(), end="", flush=True)
-    return outcome
+    with own_ros_domain() as domain, spoken_at_the_end() as said:
+        return run(label, command, ROOT, report, env={**os.environ, **domain}, said=said)
 
 
-def run_pytests(folders: list[Path]) -> list[Outcome]:
-    """Run them beside each other."""
+def run_together(packages: list[str], folders: list[Path]) -> tuple[list[Outcome], list[Outcome]]:
+    """Run the C++ tests of packages and the Python tests of folders beside each other."""
 
     def run_one(folder: Path) -> Outcome:
         return run_pytest(folder.name, folder / "test", GIVES_WAY if folder.name in COMPUTING else 0)
@@ -235,8 +243,9 @@ def run_pytests(folders: list[Path]) -> list[Outcome]:
         return LONGEST.index(folder.name) if folder.name in LONGEST else len(LONGEST)
 
     with ThreadPoolExecutor(AT_A_TIME) as pool:
+        native = [pool.submit(run_ctest, package) for package in packages]
         runs = {folder: pool.submit(run_one, folder) for folder in sorted(folders, key=turn)}
-        return [runs[folder].result() for folder in folders]
+        return [each.result() for each in native], [runs[folder].result() for folder in folders]
 
 
 def second_look(outcomes: list[Outcome], folders: list[Path]) -> list[Outcome]:
@@ -337,10 +346,9 @@ def main() -> int:
         sys.exit(f"error: {lack}")
     # A shell that starts this in the background has it ignore SIGINT, which every program under test would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    outcomes = [run_ctest(folder.name) for folder in folders if has_ctests(folder)]
     tested = [folder for folder in folders if has_pytests(folder / "test")]
-    outcomes += second_look(run_pytests(tested), tested)
-    return summarise(outcomes)
+    native, python = run_together([folder.name for folder in folders if has_ctests(folder)], tested)
+    return summarise([*native, *second_look(python, tested)])
 
 
 if __name__ == "__main__":

@@ -194,7 +194,8 @@ def looked_at(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     monkeypatch.setattr(tool, "RESULTS", tmp_path / "results")
     folders = [tmp_path / "pack"]
-    (outcome,) = tool.second_look(tool.run_pytests(folders), folders)
+    _, python = tool.run_together([], folders)
+    (outcome,) = tool.second_look(python, folders)
     return outcome
 
 
