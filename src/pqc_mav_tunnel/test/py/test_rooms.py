@@ -10,8 +10,22 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent
 # From the bottom up. What is directly in src/ is either used by all (bytes, text, clock, ...) or puts them together.
-ROOMS = ("crypto", "keys", "session", "shape", "route", "line", "handshake", "net", "picture", "control", "console")
-TOGETHER = {"config.cpp", "engine.cpp", "engine_drones.cpp", "engine_impl.hpp", "host.cpp", "peer_list.cpp"}
+ROOMS = (
+    "crypto",
+    "keys",
+    "session",
+    "shape",
+    "route",
+    "line",
+    "paths",
+    "handshake",
+    "net",
+    "picture",
+    "control",
+    "console",
+)
+TOGETHER = {f"{name}.cpp" for name in ("config", "engine", "engine_drones", "host", "path_list", "peer_list")}
+TOGETHER |= {"engine_impl.hpp"}
 
 
 def included(path: Path) -> list[str]:

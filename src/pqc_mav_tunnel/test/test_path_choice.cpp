@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which path packets take: a world of paths with delays and outages in each direction, without sockets and clock.
+#include <gtest/gtest.h>
+
+#include "paths/path_choice.hpp"
+
+namespace pqcmav {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000, kTick = 100 * kMs, kSec = PathChoice::kSecond;
+constexpr PathPace kUdp{250 * kMs, 750 * kMs}, kSerial{500 * kMs, 1250 * kMs};
+constexpr std::uint64_t kForever = ~std::uint64_t{0};
+
+/// When a direction of a path carries nothing, ns.
+struct Outage {
+  std::uint64_t from, to;
+};
+struct Way {
+  PathPace pace = kUdp;
+  std::uint64_t delay = 30 * kMs;  // each way
+  std::vector<Outage> up = {}, down = {};
+  [[nodiscard]] static bool carries(const std::vector<Outage>& outages, std::uint64_t at) {
+    return std::ranges::none_of(outages, [at](const auto& each) { return at >= each.from && at < each.to; });
+  }
+};
+
+/// The ground station answers a PROBE by a reply to where packets go, and by a challenge to where the PROBE came from.
+class World {
+ public:
+  explicit World(std::vector<Way> ways)
+      : ways_(std::move(ways)), choice([this] {
+          std::vector<PathPace> paces;
+          for (const auto& way : ways_) paces.push_back(way.pace);
+          return PathChoice(paces);
+        }()) {}
+
+  void begin(std::size_t path) {
+    choice.begin(path, now);
+    log.push_back({now, path});
+  }
+  void run_until(std::uint64_t end) {
+    for (; now < end; now += kTick) {
+      for (auto it = due_.begin(); it != due_.end() && it->first <= now;) {
+        const auto at = it->first;
+        it->second(at);
+        it = due_.erase(it);
+        move(at);
+      }
+      move(now);
+      for (std::size_t path = 0; path < ways_.size(); ++path)
+        if (choice.probe_due(path, now)) probe(path);
+      if (each_tick) each_tick();
+    }
+  }
+  void probe(std::size_t path) {
+    choice.probed(path, now);
+    ++probes[path];
+    const auto& way = ways_[path];
+    const auto at_ground = now + way.delay, sent = now;
+    if (!Way::carries(way.up, now)) return;
+    const auto back = choice.active().value_or(path);
+    if (Way::carries(ways_[back].down, at_ground))
+      due_.emplace(at_ground + ways_[back].delay, [this, back, path, sent](std::uint64_t at) {
+        choice.heard(back, at);
+        choice.replied(path, sent, at);
+      });
+    if (back != path && Way::carries(way.down, at_ground))
+      due_.emplace(at_ground + way.delay, [this, path](std::uint64_t at) { choice.heard(path, at); });
+  }
+  [[nodiscard]] std::size_t active() const { return choice.active().value(); }
+  /// How often packets changed their path in a time.
+  [[nodiscard]] std::size_t moves(std::uint64_t from, std::uint64_t to) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(log, [&](const auto& each) { return each.first > from && each.first <= to; }));
+  }
+
+  std::uint64_t now = 1000 * kSec;
+  const std::uint64_t start = now;
+  std::map<std::size_t, std::size_t> probes;
+  std::vector<std::pair<std::uint64_t, std::size_t>> log;
+  std::function<void()> each_tick;
+
+ private:
+  void move(std::uint64_t at) {
+    const auto to = choice.next(at);
+    if (!to) return;
+    ASSERT_NE(*to, active());
+    choice.moved(*to, at);
+    log.push_back({at, *to});
+  }
+  std::vector<Way> ways_;
+  std::multimap<std::uint64_t, std::function<void(std::uint64_t)>> due_;
+
+ public:
+  PathChoice choice;
+};
+
+constexpr std::uint64_t at(double seconds) { return 1000 * kSec + static_cast<std::uint64_t>(seconds * kSec); }
+std::vector<Outage> out(double from, double to) { return {{at(from), to < 0 ? kForever : at(to)}}; }
+Way radio() { return {kSerial, 125 * kMs}; }
+
+struct Case {
+  const char* name;
+  std::vector<Way> ways;
+  std::size_t began;
+  std::vector<std::pair<double, std::size_t>> expected;  // at so many seconds this one is active
+  std::size_t moves;
+};
+
+class PathChoices : public ::testing::TestWithParam<Case> {};
+
+TEST_P(PathChoices, AreTheseInTime) {
+  const auto& one = GetParam();
+  World world(one.ways);
+  world.begin(one.began);
+  for (const auto& [seconds, path] : one.expected) {
+    world.run_until(at(seconds));
+    EXPECT_EQ(world.active(), path) << "at " << seconds << " s";
+  }
+  EXPECT_EQ(world.moves(world.start, world.now), one.moves);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Scenes, PathChoices,
+    ::testing::Values(
+        Case{"Calm", {{}, radio()}, 0, {{60, 0}}, 0},
+        Case{
+            "TheFirstDies", {{kUdp, 30 * kMs, out(10, -1), out(10, -1)}, radio()}, 0, {{10, 0}, {11.2, 1}, {60, 1}}, 1},
+        Case{"UpOnly", {{kUdp, 30 * kMs, out(10, -1)}, radio()}, 0, {{10, 0}, {11.2, 1}, {60, 1}}, 1},
+        Case{"DownOnly", {{kUdp, 30 * kMs, {}, out(10, -1)}, radio()}, 0, {{10, 0}, {11.2, 1}, {60, 1}}, 1},
+        Case{"ItComesBack",
+             {{kUdp, 30 * kMs, out(10, 20), out(10, 20)}, radio()},
+             0,
+             {{11.2, 1}, {21.9, 1}, {24, 0}, {60, 0}},
+             2},
+        Case{"AShortOne", {{kUdp, 30 * kMs, out(10, 10.4), out(10, 10.4)}, radio()}, 0, {{30, 0}}, 0},
+        Case{"TheSecondDies", {{}, {kSerial, 125 * kMs, out(10, -1), out(10, -1)}}, 0, {{60, 0}}, 0},
+        Case{"BothDieAndTheSecondReturns",
+             {{kUdp, 30 * kMs, out(10, -1), out(10, -1)}, {kUdp, 50 * kMs, out(5, 30), out(5, 30)}},
+             0,
+             {{29, 0}, {32, 1}, {60, 1}},
+             1},
+        Case{"BothDieAndTheFirstReturns",
+             {{kUdp, 30 * kMs, out(10, 30), out(10, 30)}, {kUdp, 50 * kMs, out(5, -1), out(5, -1)}},
+             0,
+             {{29, 0}, {60, 0}},
+             0},
+        Case{"BegunByTheSecond", {{}, radio()}, 1, {{1.5, 1}, {4, 0}, {60, 0}}, 1},
+        Case{"OpposedHalves",
+             {{kUdp, 30 * kMs, out(12.3, -1)}, {kUdp, 30 * kMs, {}, out(12.3, -1)}, {kUdp, 60 * kMs}},
+             0,
+             {{12.3, 0}, {14.3, 2}, {60, 2}},
+             1},
+        Case{"ASlowPath", {{kUdp, 900 * kMs}, {kUdp, 30 * kMs, out(0, -1), out(0, -1)}}, 0, {{60, 0}}, 0}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PathChoice, APathThatReturnsEveryTwoSecondsDoesNotFlap) {
+  Way lte;
+  for (double t = 10; t < 300; t += 4) lte.up.push_back({at(t), at(t + 2)});
+  World world({lte, radio()});
+  world.begin(0);
+  world.run_until(at(300));
+  EXPECT_EQ(world.active(), 1u);
+  EXPECT_LE(world.moves(world.start, world.now), 3u);
+}
+
+TEST(PathChoice, EachRelapseDoublesTheWait) {
+  Way lte;
+  for (double t = 10; t < 600; t += 9) lte.up.push_back({at(t), at(t + 2)});  // 7 s good
+  World world({lte, radio()});
+  world.begin(0);
+  world.run_until(at(600));
+  EXPECT_EQ(world.active(), 1u);
+  EXPECT_LE(world.moves(world.start, world.now), 7u);
+  EXPECT_EQ(world.moves(at(60), world.now), 0u);
+}
+
+TEST(PathChoice, AnOperatorsWordCounts) {
+  World world({{}, radio(), {}});
+  world.begin(0);
+  world.run_until(at(10));
+  world.choice.prefer(1);
+  world.run_until(at(10.7));
+  EXPECT_EQ(world.active(), 1u);
+  EXPECT_TRUE(world.choice.use(1, false));
+  world.run_until(at(11));
+  EXPECT_EQ(world.active(), 0u);
+  EXPECT_EQ(world.choice.state(1, world.now), PathChoice::State::off);
+  const auto asked = world.probes[1];
+  EXPECT_TRUE(world.choice.use(0, false));
+  EXPECT_FALSE(world.choice.use(2, false)) << "the last one";
+  world.run_until(at(20));
+  EXPECT_EQ(world.active(), 2u);
+  EXPECT_EQ(world.probes[1], asked);
+  EXPECT_TRUE(world.choice.use(0, true));
+  EXPECT_TRUE(world.choice.use(1, true));
+  world.run_until(at(30));
+  EXPECT_EQ(world.active(), 0u) << "in the configured order again";
+}
+
+TEST(PathChoice, WhatIsNotNeededIsAskedSeldom) {
+  World world({{}, radio(), {kUdp, 30 * kMs, out(0, -1), out(0, -1)}});
+  world.begin(0);
+  world.run_until(at(300));
+  EXPECT_NEAR(world.probes[0], 1000, 210) << "every 0.25 s, in ticks of 0.1 s";
+  EXPECT_LE(world.probes[1], 62u);
+  EXPECT_LE(world.probes[2], 100u);
+  EXPECT_EQ(world.choice.state(1, world.now), PathChoice::State::good);
+  EXPECT_EQ(world.choice.state(2, world.now), PathChoice::State::dead);
+  EXPECT_EQ(world.choice.loss(1), 0.0);
+  EXPECT_EQ(world.choice.loss(2), 1.0);
+  EXPECT_EQ(world.choice.rtt_ns(0), 60 * kMs);
+}
+
+/// What arrives by an address that was left proves nothing of the way to it.
+TEST(PathChoice, AReplyAloneAndAPacketAloneAreNoAnswer) {
+  PathChoice choice({kUdp, kUdp});
+  choice.begin(0, at(0));
+  choice.probed(1, at(0));
+  choice.heard(1, at(0.1));
+  choice.heard(1, at(0.2));
+  EXPECT_EQ(choice.state(1, at(0.3)), PathChoice::State::unknown);
+  choice.replied(1, at(0), at(0.3));
+  EXPECT_EQ(choice.state(1, at(0.3)), PathChoice::State::good);
+  choice.probed(1, at(1));
+  choice.heard(1, at(4));
+  choice.replied(1, at(1), at(4));
+  EXPECT_EQ(choice.state(1, at(4)), PathChoice::State::dead) << "it was held back";
+  PathChoice other({kUdp, kUdp});
+  other.begin(0, at(0));
+  other.heard(1, at(0));
+  other.probed(1, at(0.1));
+  other.replied(1, at(0.1), at(0.2));
+  EXPECT_EQ(other.state(1, at(0.2)), PathChoice::State::unknown) << "it was heard before the PROBE left";
+}
+
+/// Random outages of each direction of two to four paths: whenever a path has lived for a moment, packets take one that
+/// lives; and a path that dies again and again is left alone.
+TEST(PathChoice, ABestPathWheneverOneLives) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    std::mt19937 random(seed);
+    const auto chance = [&](double least, double most) {
+      return std::uniform_real_distribution<double>(least, most)(random);
+    };
+    std::vector<Way> ways(2 + random() % 3);
+    for (auto& way : ways) {
+      if (random() % 3 == 0) way.pace = kSerial;
+      way.delay = static_cast<std::uint64_t>(chance(5, 150)) * kMs;
+      for (auto* direction : {&way.up, &way.down})
+        for (double t = chance(1, 20); t < 120;) {
+          const auto length = chance(0.3, 12);
+          direction->push_back({at(t), at(t + length)});
+          t += length + chance(2, 30);
+        }
+    }
+    World world(ways);
+    world.begin(random() % ways.size());
+    std::vector<std::uint64_t> alive_since(ways.size(), world.start);
+    std::uint64_t wrong_since = 0, stayed = 0;
+    auto before = world.active();
+    world.each_tick = [&] {
+      bool other = false;
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        const bool alive = Way::carries(ways[i].up, world.now) && Way::carries(ways[i].down, world.now);
+        if (!alive) alive_since[i] = world.now;
+        other = other || (i != world.active() && alive && world.now - alive_since[i] >= 4 * kSec);
+      }
+      const auto active = world.active();
+      const bool dead = !Way::carries(ways[active].up, world.now) || !Way::carries(ways[active].down, world.now);
+      if (!dead || !other) wrong_since = 0;
+      if (!dead || !other || before != active) stayed = 0;
+      before = active;
+      if (!dead || !other) return;
+      if (wrong_since == 0) wrong_since = world.now;
+      if (stayed == 0) stayed = world.now;
+      // The next one may die just as it is taken.
+      EXPECT_LE(world.now - stayed, 3 * kSec) << "seed " << seed << " at " << (world.now - world.start) / kMs << " ms";
+      EXPECT_LE(world.now - wrong_since, 6 * kSec) << "seed " << seed;
+    };
+    world.run_until(at(120));
+    EXPECT_LE(world.moves(world.start, world.now), 60u) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace pqcmav
