@@ -95,5 +95,11 @@ def text() -> str:
         "",
         *table(titles, rows(pqc_mav_tunnel.per_drone_schema())),
         "",
+        "## Per path, on the drone",
+        "",
+        "Each under `path.<name>.`, for the names in `paths` ([how](paths.md)).",
+        "",
+        *table(titles, rows(pqc_mav_tunnel.per_path_schema())),
+        "",
     ]
     return "\n".join(lines)

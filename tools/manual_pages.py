@@ -160,6 +160,8 @@ def configuration() -> str:
         lines += [f".SH {title.upper()}", *_keys(entries)]
     lines += [".SH PER DRONE, ON THE GCS", *_paragraphs("For each drone in 'drones':")]
     lines += _keys(pqc_mav_tunnel.per_drone_schema(), "drone.ID.")
+    lines += [".SH PER PATH, ON THE DRONE", *_paragraphs("For each path in 'paths':")]
+    lines += _keys(pqc_mav_tunnel.per_path_schema(), "path.NAME.")
     lines += [".SH EXAMPLE", ".nf", "role: drone", "keys: /etc/pqcmav/keys", "drone_id: drone1"]
     lines += ["peer: gcs.example.org", ".fi", ".SH SEE ALSO", rf".BR {plain(DAEMON)} (8),", ".BR pqcmav (1)"]
     return "\n".join(lines) + "\n"

@@ -48,6 +48,7 @@ def test_every_key_is_in_once_with_its_default(pages: dict[str, str]) -> None:
     page = pages["pqcmav.yaml.5"]
     keys = {entry["key"]: entry for role in ("drone", "gcs") for entry in pqc_mav_tunnel.config_schema(role)}
     keys |= {f"drone.ID.{entry['key']}": entry for entry in pqc_mav_tunnel.per_drone_schema()}
+    keys |= {f"path.NAME.{entry['key']}": entry for entry in pqc_mav_tunnel.per_path_schema()}
     assert len(keys) > 40
     for key in keys:
         assert page.count(f".TP\n.B {manual_pages.plain(key)}\n") == 1, key

@@ -18,6 +18,7 @@ from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_policy.node_parameters import node_specs
 
 EXAMPLE_DRONE = "drone1"
+EXAMPLE_PATH = "lte"
 KEYS_ROOT = "~/.pqcmav/keys"
 # Keys without a default have to be filled in; these values make both ends find each other on one machine.
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -47,22 +48,23 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     indent = " " * 6
     lines = documented(_specs(role), indent, values)
     if role == "gcs":
-        lines += [
-            f"{indent}# One block per drone; keys left out have defaults. To use this one, remove the first #.",
-            *_commented(
-                [
-                    f"{indent}drone:",
-                    f"{indent}  {values['drones'][0]}:",
-                    *documented(map(ParameterSpec.from_schema, pqc_mav_tunnel.per_drone_schema()), indent + "    "),
-                ],
-                indent,
-            ),
-        ]
+        lines += _nested_example("drone", values["drones"][0], pqc_mav_tunnel.per_drone_schema(), indent)
+    else:
+        lines += _nested_example("path", EXAMPLE_PATH, pqc_mav_tunnel.per_path_schema(), indent)
     return lines[:-1]
 
 
+def _nested_example(kind: str, name: str, schema: Iterable[Mapping[str, Any]], indent: str) -> list[str]:
+    block = [f"{indent}{kind}:", f"{indent}  {name}:"]
+    block += documented(map(ParameterSpec.from_schema, schema), indent + "    ")
+    return [
+        f"{indent}# One block per {kind}; keys left out have defaults. To use this one, remove the first #.",
+        *_commented(block, indent),
+    ]
+
+
 def _commented(lines: Iterable[str], indent: str) -> list[str]:
-    """An example that is not in force: a block for a drone that `drones:=` does not name would be refused."""
+    """An example that is not in force: a block for a drone or path that the list does not name would be refused."""
     return [f"{indent}#{line.removeprefix(indent)}" if line else line for line in lines]
 
 

@@ -2,7 +2,9 @@
 """The committed configuration files document every key of the engine, with its default and its valid values."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pqc_mav_tunnel
 import pytest
@@ -20,7 +22,7 @@ HOW = "differs from the engine's schema: make docs"
 
 def with_examples(text: str) -> str:
     """The text of a file with its commented-out examples in force."""
-    return re.sub(r"^( {6})#(?=drone:| {2})", r"\1", text, flags=re.MULTILINE)
+    return re.sub(r"^( {6})#(?=drone:|path:| {2})", r"\1", text, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
@@ -29,15 +31,17 @@ def test_committed_file_is_what_the_schema_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "drone"),
-    [("drone", ""), ("gcs", config_template.EXAMPLE_DRONE)],
+    ("role", "prefix", "nested"),
+    [
+        ("drone", f"path.{config_template.EXAMPLE_PATH}", pqc_mav_tunnel.per_path_schema),
+        ("gcs", f"drone.{config_template.EXAMPLE_DRONE}", pqc_mav_tunnel.per_drone_schema),
+    ],
 )
-def test_keys_and_defaults_in_the_file(role: str, drone: str) -> None:
+def test_keys_and_defaults_in_the_file(role: str, prefix: str, nested: Callable[[], list[dict[str, Any]]]) -> None:
     data = yaml.safe_load(with_examples((CONFIG / f"{role}.yaml").read_text()))
     given = parameters(data, role, "pqc_proxy")
     schema = {entry["key"]: entry for entry in pqc_mav_tunnel.config_schema(role)}
-    if drone:
-        schema |= {f"drone.{drone}.{entry['key']}": entry for entry in pqc_mav_tunnel.per_drone_schema()}
+    schema |= {f"{prefix}.{entry['key']}": entry for entry in nested()}
     assert set(given) == set(schema)
     for key, value in given.items():
         expected = role if key == "role" else config_template.EXAMPLES[role].get(key, schema[key]["default"])

@@ -81,10 +81,12 @@ class PqcProxyNode(ManagedNode):
         role = self._config.get(parameters.ROLE)
         role = role if role in parameters.ROLES else parameters.ROLES[0]
         wanted = parameters.specs(role, pqc_mav_tunnel.config_schema(role))
+        names = self._config.get(parameters.DRONES if role == "gcs" else parameters.PATHS, [])
+        names = [str(name) for name in names] if isinstance(names, list) else []
         if role == "gcs":
-            drones = self._config.get(parameters.DRONES, [])
-            ids = [str(drone) for drone in drones] if isinstance(drones, list) else []
-            wanted += parameters.drone_specs(ids, pqc_mav_tunnel.per_drone_schema())
+            wanted += parameters.nested_specs("drone", names, pqc_mav_tunnel.per_drone_schema())
+        else:
+            wanted += parameters.nested_specs("path", names, pqc_mav_tunnel.per_path_schema())
         fixed = [spec.name for spec in wanted if spec.fixed]
         self._live = {spec.name for spec in wanted if spec.live}
         values = {spec.name: parameters.shown(spec, self._config) for spec in wanted}

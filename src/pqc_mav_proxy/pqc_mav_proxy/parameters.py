@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS parameters from the engine's configuration schema.
 
-The schema (`config_schema`, `per_drone_schema`) defines names, types, defaults and bounds, and the engine alone
-judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The parameters
-declared here show the result; what is set later counts from the next configure on, shape_kbit and station at once.
+The schema (`config_schema`, `per_drone_schema`, `per_path_schema`) defines names, types, defaults and bounds, and the
+engine alone judges values: what the user gave goes to it unchanged, and its sentence is the one the user reads. The
+parameters declared here show the result; what is set later counts from the next configure on, shape_kbit and station at
+once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pqc_mav_common.parameters import AUTOSTART, ParameterError, ParameterSpec
 ROLE = "role"
 ROLES = ("drone", "gcs")
 DRONES = "drones"
+PATHS = "paths"
 PEER = "peer"
 TUNNEL = ParameterSpec(
     "tunnel",
@@ -36,13 +38,13 @@ def specs(role: str, schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]
     return [replace(spec, default=role) if spec.name == ROLE else spec for spec in made]
 
 
-def drone_specs(drones: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
-    """Specs of the keys below `drone.<id>.` for each drone of a gcs.
+def nested_specs(prefix: str, names: Sequence[str], schema: Iterable[Mapping[str, Any]]) -> list[ParameterSpec]:
+    """Specs of the keys below `drone.<id>.` for each drone of a gcs, or `path.<name>.` for each path of a drone.
 
-    A drone named twice is declared once; the engine then refuses it with a sentence.
+    One named twice is declared once; the engine then refuses it with a sentence.
     """
     entries = list(schema)
-    return [ParameterSpec.from_schema(entry, f"drone.{drone}.") for drone in dict.fromkeys(drones) for entry in entries]
+    return [ParameterSpec.from_schema(entry, f"{prefix}.{name}.") for name in dict.fromkeys(names) for entry in entries]
 
 
 def engine_config(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def test_every_schema_key_becomes_a_spec_with_its_own_default_valid(role: str) -
 
 
 def test_drone_specs_are_named_by_drone_and_there_once() -> None:
-    made = parameters.drone_specs(["a", "b-1", "a"], pqc_mav_tunnel.per_drone_schema())
+    made = parameters.nested_specs("drone", ["a", "b-1", "a"], pqc_mav_tunnel.per_drone_schema())
     names = {each.name for each in made}
     assert {"drone.a.plain_bind", "drone.b-1.plain_peer", "drone.b-1.require_signature"} <= names
     assert len(made) == len(names) == 2 * len(pqc_mav_tunnel.per_drone_schema())

@@ -93,7 +93,7 @@ ParameterSpec tunnel_spec() {
           true};
 }
 
-std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
+std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& names) {
   const bool drone = role == pqcmav::Role::drone;
   std::vector<ParameterSpec> out;
   for (const auto& key : pqcmav::config_schema()) {
@@ -102,9 +102,11 @@ std::vector<ParameterSpec> specs(pqcmav::Role role, const Strings& drones) {
     if (key.key == "role") out.back().default_value = std::string(to_string(role));
   }
   std::set<std::string> seen;
-  for (const auto& id : drones)
-    if (seen.insert(id).second)
-      for (const auto& key : pqcmav::drone_entry_schema()) out.push_back(spec_of(key, "drone." + id + "."));
+  const std::string prefix = drone ? "path." : "drone.";
+  for (const auto& name : names)
+    if (seen.insert(name).second)
+      for (const auto& key : drone ? pqcmav::path_entry_schema() : pqcmav::drone_entry_schema())
+        out.push_back(spec_of(key, prefix + name + "."));
   return out;
 }
 

@@ -38,7 +38,7 @@ ParameterSpec autostart_spec();
 ParameterSpec tunnel_spec();
 
 /// All of a role; a gcs has some for every drone it serves, a drone named twice only once.
-std::vector<ParameterSpec> specs(pqcmav::Role role, const std::vector<std::string>& drones);
+std::vector<ParameterSpec> specs(pqcmav::Role role, const std::vector<std::string>& names);
 
 /// What the user gave, without ROS' own parameters, and empty lists as empty lists of strings: YAML does not tell of
 /// what an empty list is, and an empty string in a list is how others write one.

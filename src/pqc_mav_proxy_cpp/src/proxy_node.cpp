@@ -61,7 +61,7 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
   asked_ = engine_config(given_);
   role_ = value_or<std::string>(asked_.config, "role", "drone") == "gcs" ? "gcs" : "drone";
   served_ = role_ == "gcs" ? value_or<Names>(asked_.config, "drones", {}) : Names{};
-  declare(served_);
+  declare(role_ == "gcs" ? served_ : value_or<Names>(asked_.config, "paths", {}));
   take_settings();
   const auto context = get_node_base_interface()->get_context();
   make_services();

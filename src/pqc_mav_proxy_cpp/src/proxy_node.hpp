@@ -70,7 +70,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   using ListSuites = pqc_mav_interfaces::srv::ListSuites;
   using GetInfo = pqc_mav_interfaces::srv::GetInfo;
 
-  void declare(const std::vector<std::string>& drones);
+  void declare(const std::vector<std::string>& names);
   /// What a node without a configuration must answer.
   void make_services();
   /// What the configured node publishes, and its timers; cleanup withdraws it.

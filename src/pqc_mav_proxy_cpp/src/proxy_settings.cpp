@@ -8,14 +8,15 @@
 
 namespace pqc_mav_proxy_cpp {
 
-void ProxyNode::declare(const std::vector<std::string>& drones) {
+/// `names`: the drones of a gcs, the paths of a drone.
+void ProxyNode::declare(const std::vector<std::string>& names) {
   const auto add = [this](const ParameterSpec& spec, const rclcpp::ParameterValue& value) {
     declare_parameter(spec.name, value, descriptor(spec), true);
     specs_.emplace(spec.name, spec);
   };
   add(autostart_spec(), rclcpp::ParameterValue(autostart_));
   if (tunnel_ != kInside) add(tunnel_spec(), rclcpp::ParameterValue(tunnel_));
-  for (const auto& spec : specs(role_ == "gcs" ? pqcmav::Role::gcs : pqcmav::Role::drone, drones))
+  for (const auto& spec : specs(role_ == "gcs" ? pqcmav::Role::gcs : pqcmav::Role::drone, names))
     add(spec, shown(spec, asked_.config));
 }
 

@@ -25,7 +25,7 @@ from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_common.testing import Running, until
 from pqc_mav_common.testing_daemons import Daemon, needs_tunneld
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
-from pqc_mav_proxy.parameters import AUTOSTART, TUNNEL, drone_specs, specs
+from pqc_mav_proxy.parameters import AUTOSTART, TUNNEL, nested_specs, specs
 
 RELIABLE = ("RELIABLE", "VOLATILE")
 BEST_EFFORT = ("BEST_EFFORT", "VOLATILE")
@@ -141,7 +141,7 @@ def test_parameters(proxy: Proxy, watcher: Watcher) -> None:
     always = [AUTOSTART, TUNNEL] if proxy.daemon else [AUTOSTART]
     wanted = [*always, *specs(proxy.role, pqc_mav_tunnel.config_schema(proxy.role))]
     if proxy.role == "gcs":
-        wanted += drone_specs(["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
+        wanted += nested_specs("drone", ["d1", "d2"], pqc_mav_tunnel.per_drone_schema())
     found = watcher.parameters(proxy.name)
     assert set(found) == {spec.name for spec in wanted}
     given = {**proxy.parameters, "autostart": False}

@@ -12,6 +12,7 @@
 #include "net/net.hpp"
 #include "net/plain_endpoint.hpp"
 #include "net/plain_tap.hpp"
+#include "path_list.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
@@ -197,9 +198,11 @@ class Reader {
   }
   template <typename T>
   T get_drone(const std::string& id, std::string_view name) {
-    for (const auto& key : drone_entry_schema())
-      if (key.key == name) return get_from<T>(key, "drone." + id + "." + std::string(name));
-    throw std::logic_error("no such drone key in the schema: " + std::string(name));
+    return get_below<T>(drone_entry_schema(), "drone." + id + ".", name);
+  }
+  template <typename T>
+  T get_path(const std::string& path, std::string_view name) {
+    return get_below<T>(path_entry_schema(), "path." + path + ".", name);
   }
   /// Is it in the file, rather than the default?
   [[nodiscard]] bool given(const std::string& shown) const { return values_.contains(shown); }
@@ -213,6 +216,13 @@ class Reader {
   FlatConfig effective;
 
  private:
+  template <typename T>
+  T get_below(std::span<const ConfigKey> schema, const std::string& prefix, std::string_view name) {
+    for (const auto& key : schema)
+      if (key.key == name) return get_from<T>(key, prefix + std::string(name));
+    throw std::logic_error("no such key in the schema: " + prefix + std::string(name));
+  }
+
   template <typename T>
   T get_from(const ConfigKey& key, const std::string& shown) {
     const auto it = values_.find(shown);
@@ -228,12 +238,16 @@ class Reader {
     std::vector<std::string> known;
     for (const auto& key : config_schema())
       if (role_ == Role::drone ? key.drone : key.gcs) known.emplace_back(key.key);
-    if (role_ == Role::gcs) {
-      // Read here already: with a wrong 'drones' every drone.<id> key would look unknown.
-      if (values_.contains("drones"))
-        for (const auto& id : get<Strings>("drones"))
-          for (const auto& key : drone_entry_schema()) known.push_back("drone." + id + "." + std::string(key.key));
-    }
+    // Read here already: with a wrong 'drones' every drone.<id> key would look unknown.
+    const auto below = [&](const char* list, const std::string& prefix, std::span<const ConfigKey> schema) {
+      if (!values_.contains(list)) return;
+      for (const auto& id : get<Strings>(list))
+        for (const auto& key : schema) known.push_back(prefix + id + "." + std::string(key.key));
+    };
+    if (role_ == Role::gcs)
+      below("drones", "drone.", drone_entry_schema());
+    else
+      below("paths", "path.", path_entry_schema());
     for (const auto& [name, value] : values_) {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_));
@@ -328,8 +342,16 @@ void read_drone(Reader& in, EngineConfig& out) {
                             out.plain_bind, out.plain_peer, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   const auto radio_id = in.get<std::int64_t>("radio_id");
-  if (auto& radio = out.peers.front().radio) {
-    complete_radio(in, out, radio_id, *radio);
+  for (const auto& name : in.get<Strings>("paths")) {
+    check_id(name, "paths");
+    out.paths.push_back(
+        path_entry(name, in.get_path<std::string>(name, "via"), in.get_path<std::string>(name, "peer"), out.data_port));
+  }
+  check_paths(out);
+  if (out.has_radio()) {
+    if (auto& radio = out.peers.front().radio) complete_radio(in, out, radio_id, *radio);
+    for (auto& path : out.paths)
+      if (path.radio) complete_radio(in, out, radio_id, *path.radio);
     in.effective["compact"] = out.compact = true;
     // A first handshake takes seconds of the air, and would end no silence of the radio.
     if (!in.chosen("reconnect_after_s")) in.effective["reconnect_after_s"] = out.reconnect_after_s = kRadioReconnectS;
@@ -387,6 +409,11 @@ void read_gcs(Reader& in, EngineConfig& out) {
 }
 
 }  // namespace
+
+bool EngineConfig::has_radio() const noexcept {
+  return (!peers.empty() && peers.front().radio) ||
+         std::ranges::any_of(paths, [](const auto& path) { return path.radio.has_value(); });
+}
 
 EngineConfig EngineConfig::lean() const {
   auto out = *this;

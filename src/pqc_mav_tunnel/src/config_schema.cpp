@@ -68,8 +68,13 @@ const std::vector<ConfigKey>& table() {
        {},
        true},
       {"radio_id", i(0), 0, 127, "",
-       "If 'peer' is a radio that other drones hear, too: the number of this drone there, another one for each.", true,
-       false},
+       "If 'peer' or a path is a radio that other drones hear, too: the number of this drone there, another one for "
+       "each.",
+       true, false},
+      {"paths", Strings{}, kNone, kNone, "",
+       "Names of several ways to the gcs, four at most, in order of preference: packets take the first that answers. "
+       "Each is described by path.<name>.* (docs/paths.md). Empty = one way, as the system's routes say.",
+       true, false},
       {"standby", false, kNone, kNone, "",
        "With several ground stations: also hold a session with the next one, which takes over within a round trip. It "
        "costs a small packet each way every 5 s.",
@@ -350,9 +355,24 @@ const std::vector<ConfigKey>& drone_table() {
   return keys;
 }
 
+const std::vector<ConfigKey>& path_table() {
+  static const std::vector<ConfigKey> keys = {
+      {"via", std::string{}, kNone, kNone, "",
+       "What the path leaves by: a network interface such as wwan0, an address of this machine, or a serial telemetry "
+       "radio, serial:DEVICE:BAUD as in 'peer'. Empty = as the system's routes say.",
+       true, false},
+      {"peer", std::string{}, kNone, kNone, "",
+       "Host name or address of the gcs by this path, with ':port' behind it if that is not data_port. Empty = as "
+       "'peer'.",
+       true, false},
+  };
+  return keys;
+}
+
 }  // namespace
 
 std::span<const ConfigKey> config_schema() { return table(); }
 std::span<const ConfigKey> drone_entry_schema() { return drone_table(); }
+std::span<const ConfigKey> path_entry_schema() { return path_table(); }
 
 }  // namespace pqcmav

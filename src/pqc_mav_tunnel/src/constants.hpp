@@ -27,6 +27,12 @@ inline constexpr std::size_t kMaxDatagram = 65507;  // largest UDP payload over 
 inline constexpr std::size_t kLineDatagramMost = 1472, kRadioBundleBytes = 190;
 inline constexpr std::uint64_t kRadioBundleMs = 20;
 inline constexpr double kRadioReconnectS = 5.0;
+// A drone with several paths: how many, and of the one in use between two PROBEs and without an answer until it is dead;
+// by a radio its few packets are the dearer ones.
+inline constexpr std::size_t kPathsMost = 4;
+inline constexpr milliseconds kPathProbe{250}, kPathSilent{750}, kRadioPathProbe{500}, kRadioPathSilent{1250};
+// So long a first handshake waits for any answer by one path before it tries the next one.
+inline constexpr seconds kPathAttempt{1}, kRadioPathAttempt{3};
 inline constexpr std::size_t kWindowBits = 1024;
 // Forged packets under one key: the bound of the AEADs (RFC 9001 section 6.6).
 inline constexpr std::uint64_t kFailedTagsMost = std::uint64_t{1} << 36;

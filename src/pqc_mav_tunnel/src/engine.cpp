@@ -11,6 +11,7 @@
 #include "engine_impl.hpp"
 #include "handshake/ratchet.hpp"
 #include "keys/key_folders.hpp"
+#include "path_list.hpp"
 #include "peer_list.hpp"
 #include "picture/counters.hpp"
 #include "pqc_mav_tunnel/version.hpp"
@@ -183,6 +184,7 @@ std::vector<LinkStatus> Engine::status() const {
   if (impl_->drone) {
     out.front().stations = impl_->drone->stations();
     impl_->drone->add_pin(out.front());
+    if (const auto* paths = data.paths()) out.front().paths = paths->statuses();
   }
   for (auto& link : out) {
     link.station = station_of(link, impl_->config);
@@ -284,6 +286,22 @@ bool Engine::use_station(const std::string& gcs_id) {
   if (const auto problem = problem_of_station(impl_->config, gcs_id); impl_->drone && !problem.empty())
     throw TunnelError(Errc::config_invalid, problem);
   return impl_->drone && impl_->running && impl_->drone->use_station(gcs_id);
+}
+
+bool Engine::use_path(const std::string& path, const std::string& word) {
+  auto& data = impl_->plane();
+  if (!impl_->drone) return false;
+  if (const auto problem = problem_of_path(impl_->config, path); !problem.empty())
+    throw TunnelError(Errc::config_invalid, problem);
+  if (word != "on" && word != "off" && word != "first")
+    throw TunnelError(Errc::config_invalid, "A path is 'on', 'off' or 'first'.");
+  if (!impl_->running) return false;
+  const auto& paths = impl_->config.paths;
+  const auto at = static_cast<std::size_t>(std::ranges::find(paths, path, &PathEntry::name) - paths.begin());
+  if (data.use_path(at, word == "on" ? PathWord::on : word == "off" ? PathWord::off : PathWord::first)) return true;
+  if (word == "off")
+    throw TunnelError(Errc::state, "'" + path + "' is the last path that is on; switch another one on first.");
+  return false;
 }
 
 bool Engine::set_shape_kbit(std::int64_t kbit) {

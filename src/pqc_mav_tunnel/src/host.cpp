@@ -220,13 +220,16 @@ class Host::Impl final : public Steered {
   bool use_station(const std::string& gcs_id) override {
     return change([&](Engine& engine) { return engine.use_station(gcs_id); });
   }
+  bool use_path(const std::string& path, const std::string& word) override {
+    return change([&](Engine& engine) { return engine.use_path(path, word); });
+  }
   bool keep(const std::string& key, ConfigValue value) override {
     const std::lock_guard lock(mutex_);
     const auto schema = config_schema();
     const auto found = std::ranges::find(schema, key, &ConfigKey::key);
     const bool known =
         found != schema.end() && (!config_ || (config_->role == Role::drone ? found->drone : found->gcs));
-    if (!known && !key.starts_with("drone."))
+    if (!known && !key.starts_with("drone.") && !key.starts_with("path."))
       throw TunnelError(Errc::config_unknown_key, "There is no key '" + key + "'.");
     if (is_fixed(key.substr(key.rfind('.') + 1)))
       throw TunnelError(Errc::permission, "'" + key + "' is for the start alone; change the configuration file.");

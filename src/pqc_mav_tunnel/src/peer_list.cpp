@@ -12,8 +12,8 @@
 namespace pqcmav {
 namespace {
 
-[[noreturn]] void refuse_peer(const std::string& text, const std::string& problem) {
-  throw TunnelError(Errc::config_invalid, "'peer' is '" + text + "': " + problem +
+[[noreturn]] void refuse_peer(const std::string& text, const std::string& problem, const std::string& key = "peer") {
+  throw TunnelError(Errc::config_invalid, "'" + key + "' is '" + text + "': " + problem +
                                               ". Give a host name or an address, for example gcs.example.org.");
 }
 
@@ -23,23 +23,34 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+/// Takes a port off the host, and checks what is left.
+void take_host(PeerEntry& out, const std::string& text, const std::string& key) {
+  // An IPv6 address has colons of its own: with a port it stands in brackets.
+  if (!is_ipv6(out.host) && out.host.find(':') != std::string::npos) {
+    const auto endpoint = parse_endpoint(out.host);
+    if (!endpoint || endpoint->port == 0) refuse_peer(text, "after the last ':' stands a port, 1 to 65535", key);
+    out.host = endpoint->host;
+    out.port = endpoint->port;
+  }
+  if (const auto problem = problem_of_host(out.host); !problem.empty()) refuse_peer(text, problem, key);
+}
+
 PeerEntry station_of(const std::string& text, const std::string& gcs_id, std::uint16_t data_port) {
   const auto at = text.find('@');
   PeerEntry out{at == std::string::npos ? gcs_id : text.substr(0, at),
                 at == std::string::npos ? text : text.substr(at + 1), data_port};
   if (!valid_drone_id(out.gcs_id)) refuse_peer(text, "the id before '@' has 1-32 characters out of a-z 0-9 _ -");
-  // An IPv6 address has colons of its own: with a port it stands in brackets.
-  if (!is_ipv6(out.host) && out.host.find(':') != std::string::npos) {
-    const auto endpoint = parse_endpoint(out.host);
-    if (!endpoint || endpoint->port == 0) refuse_peer(text, "after the last ':' stands a port, 1 to 65535");
-    out.host = endpoint->host;
-    out.port = endpoint->port;
-  }
-  if (const auto problem = problem_of_host(out.host); !problem.empty()) refuse_peer(text, problem);
+  take_host(out, text, "peer");
   return out;
 }
 
 }  // namespace
+
+PeerEntry host_of_path(const std::string& text, std::uint16_t data_port, const std::string& key) {
+  PeerEntry out{"", text, data_port};
+  take_host(out, text, key);
+  return out;
+}
 
 std::vector<PeerEntry> peer_list(const std::string& text, const std::string& gcs_id, std::uint16_t data_port) {
   if (text.starts_with("serial:")) return {{gcs_id, "", 0, parse_radio(text, "peer")}};

@@ -57,6 +57,11 @@ class FakeSteered final : public Steered {
     wanted = gcs_id;
     return true;
   }
+  bool use_path(const std::string& path, const std::string& word) override {
+    if (word == "off" && path == "radio") throw TunnelError(Errc::state, "It is the last one.");
+    wanted = path + " " + word;
+    return true;
+  }
   bool set_shape_kbit(std::int64_t kbit) override {
     if (kbit < 0) throw TunnelError(Errc::config_invalid, "'shape_kbit' is below 0.");
     shaped = kbit;

@@ -268,6 +268,21 @@ TEST_F(CommandsTest, ADroneIsSentToOneOfItsGroundStations) {
   EXPECT_EQ(engine.noted.size(), 1u);
 }
 
+TEST_F(CommandsTest, ADroneTakesAnotherPathOrLeavesOne) {
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "lte", "use": "off"})"), "refused");  // a gcs
+  engine.set_up.role = Role::drone;
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "lte", "use": "off"})"), "bad_request") << "one way alone";
+  engine.set_up.paths = {{"lte", "wwan0"}, {"radio", ""}};
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "sat", "use": "off"})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "lte", "use": "maybe"})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "lte"})"), "bad_request");
+  EXPECT_TRUE(engine.noted.empty());
+  EXPECT_EQ(ask(R"({"v": 1, "command": "path", "path": "lte", "use": "first"})")["result"]["use"], "first");
+  EXPECT_EQ(engine.wanted, "lte first");
+  EXPECT_EQ(engine.noted.size(), 1u);
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "radio", "use": "off"})"), "state") << "the last one";
+}
+
 TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   const auto result = ask(R"({"v": 1, "command": "reload"})")["result"];
   EXPECT_EQ(result["renewed"], Json({"uav1"}));

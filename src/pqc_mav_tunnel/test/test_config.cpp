@@ -184,6 +184,53 @@ TEST(Config, SeveralGroundStations) {
                  with(kDrone, {{"peer", "north@a,south@b"}, {"failover_after_s", 0.5}}));
 }
 
+TEST(Config, SeveralPaths) {
+  const auto paths = [](const Names& names, const FlatConfig& more = {}) {
+    return with(with(kDrone, {{"paths", names}}), more);
+  };
+  const FlatConfig both{{"path.lte.via", "wwan0"},
+                        {"path.lte.peer", "gcs.mobile.example:46012"},
+                        {"path.radio.via", "serial:/dev/ttyUSB0:57600:mavlink"},
+                        {"radio_id", 3}};
+  const auto config = EngineConfig::from_flat(paths({"lte", "radio"}, both));
+  ASSERT_EQ(config.paths.size(), 2U);
+  EXPECT_EQ(config.paths[0].via, "wwan0");
+  EXPECT_EQ(config.paths[0].host, "gcs.mobile.example");
+  EXPECT_EQ(config.paths[0].port, 46012);
+  ASSERT_TRUE(config.paths[1].radio.has_value());
+  EXPECT_EQ(config.paths[1].radio->radio_id, 3);
+  EXPECT_EQ(config.paths[1].radio->bundle_bytes, kRadioBundleBytes);
+  EXPECT_TRUE(config.compact && config.has_radio()) << "as with a radio alone";
+  EXPECT_EQ(config.bundle_ms, 0u) << "elsewhere as configured";
+  EXPECT_EQ(EngineConfig::from_flat(config.effective).effective, config.effective);
+  EXPECT_FALSE(EngineConfig::from_flat(kDrone).has_radio());
+
+  const auto refused = [&](std::initializer_list<std::string> words, const Names& names, const FlatConfig& more) {
+    expect_refused(Errc::config_invalid, words, paths(names, more));
+  };
+  refused({"'paths' names 5 paths", "there may be 4"}, {"a", "b", "c", "d", "e"},
+          {{"path.a.via", "1.0.0.1"},
+           {"path.b.via", "1.0.0.2"},
+           {"path.c.via", "1.0.0.3"},
+           {"path.d.via", "1.0.0.4"},
+           {"path.e.via", "1.0.0.5"}});
+  refused({"'paths' names 'lte' twice"}, {"lte", "lte"}, {});
+  refused({"'lte' and 'wifi' are the same way"}, {"lte", "wifi"}, {});
+  refused({"'a' and 'b' are the same way"}, {"a", "b"},
+          {{"path.a.via", "serial:/dev/ttyUSB0:57600"}, {"path.b.via", "serial:/dev/ttyUSB0:115200"}});
+  refused({"'path.lte.via' is 'no such thing'", "wwan0"}, {"lte"}, {{"path.lte.via", "no such thing"}});
+  refused({"'path.lte.via'", "wwan0"}, {"lte"}, {{"path.lte.via", "an-interface-0123"}});
+  refused({"'path.lte.peer' is 'a:0'", "1 to 65535"}, {"lte"}, {{"path.lte.peer", "a:0"}});
+  refused({"'path.r.peer' has no meaning for a radio"}, {"r"},
+          {{"path.r.via", "serial:/dev/ttyUSB0:57600"}, {"path.r.peer", "a"}});
+  refused({"'peer' is a radio"}, {"lte"}, {{"peer", "serial:/dev/ttyUSB0:57600"}});
+  refused({"several ground stations", "'r' leads to one alone"}, {"lte", "r"},
+          {{"peer", "north@a,south@b"}, {"path.r.via", "serial:/dev/ttyUSB0:57600"}});
+  expect_refused(Errc::config_unknown_key, {"'path.lte.vai'", "Did you mean 'path.lte.via'"},
+                 paths({"lte"}, {{"path.lte.vai", "wwan0"}}));
+  expect_refused(Errc::config_unknown_key, {"'paths'", "only a drone has it"}, with(kGcs, {{"paths", Names{"lte"}}}));
+}
+
 TEST(Config, Choices) {
   expect_refused(Errc::config_invalid, {"'log_level' is 'loud'", "debug, info, warning, error"},
                  with(kDrone, {{"log_level", "loud"}}));

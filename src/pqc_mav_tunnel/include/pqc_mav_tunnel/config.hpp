@@ -39,6 +39,8 @@ struct ConfigKey {
 std::span<const ConfigKey> config_schema();
 /// Keys below `drone.<id>.` of a gcs.
 std::span<const ConfigKey> drone_entry_schema();
+/// Keys below `path.<name>.` of a drone.
+std::span<const ConfigKey> path_entry_schema();
 
 /// A serial telemetry radio that carries the encrypted side of a link.
 struct RadioSettings {
@@ -66,6 +68,15 @@ struct PeerEntry {
   std::string gcs_id, host;
   std::uint16_t port;
   std::optional<RadioSettings> radio = std::nullopt;  // in place of host and port
+};
+
+/// One of the ways of a drone to its ground station.
+struct PathEntry {
+  std::string name;
+  std::string via;                                    // a network interface or an own address; empty = the routes
+  std::optional<RadioSettings> radio = std::nullopt;  // in place of it
+  std::string host = {};                              // of the gcs by this path; empty = as 'peer'
+  std::uint16_t port = 0;
 };
 
 struct EngineConfig {
@@ -96,6 +107,7 @@ struct EngineConfig {
   std::string drone_id, plain_bind, plain_peer, plain_tap, state_dir, station;
   std::vector<std::string> plain_endpoints;  // as in DroneEntry
   std::vector<PeerEntry> peers;              // in order of preference; at least one
+  std::vector<PathEntry> paths;              // in order of preference; none: as the routes say
   bool standby = false;
   double failover_after_s = 0, failback_s = 0;
   std::uint16_t local_data_port = 0;
@@ -112,6 +124,8 @@ struct EngineConfig {
   FlatConfig effective;  // every key with its value, for display
   FlatConfig given;      // what it was made from
 
+  /// drone: may its packets take a serial radio?
+  [[nodiscard]] bool has_radio() const noexcept;
   /// Without what there is of each drone, and without the texts: parts of the engine keep one of these each.
   [[nodiscard]] EngineConfig lean() const;
 

@@ -92,6 +92,10 @@ class Engine {
   /// The ground station that a drone with several is to use as soon as it answers, and then before all others; "" = the
   /// order of 'peer'. Throws TunnelError on one that is not in 'peer'; false on a gcs, and when the engine does not run.
   bool use_station(const std::string& gcs_id);
+  /// A drone with several paths: this one is used again ("on"), no more ("off"), or before all others as soon as it
+  /// answers ("first"). Throws TunnelError on another name or word, and where no other path would be left; false on a
+  /// gcs, and when the engine does not run.
+  bool use_path(const std::string& path, const std::string& word);
 
  private:
   friend class Door;

@@ -38,6 +38,17 @@ struct StationStatus {
   std::string role;  // "active", "standby" or "none"
 };
 
+/// One of several paths as the drone sees it.
+struct PathStatus {
+  std::string name, via;
+  std::string state;     // "best" (in use), "good", "dead", "unknown" or "off"
+  double silence_s = 0;  // since its last answer, while it owes one
+  std::optional<double> rtt_ms, loss;
+  std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
+  std::uint64_t taken = 0;  // times that packets began to take it
+  std::string problem;      // why it cannot be used now, "" = nothing known
+};
+
 /// How last_error says that an endpoint of plaintext does not work, whatever the link's state is.
 inline constexpr std::string_view kPlainDown = "PLAIN_DOWN";
 /// The same of the serial radio that carries the link.
@@ -64,6 +75,7 @@ struct LinkStatus {
   std::string station, role;
   std::uint32_t term = 0;
   std::vector<StationStatus> stations;
+  std::vector<PathStatus> paths;                // drone only: in order of 'paths'
   std::vector<std::string> blacklisted_suites;  // drone only
   std::string pinned_suite;                     // drone only: an operator asked for it, and it is to stay
   double pin_for_s = 0;                         // for so long yet

@@ -39,6 +39,7 @@ __all__ = [
     "list_keys",
     "openssl_version",
     "per_drone_schema",
+    "per_path_schema",
     "picture_schema",
     "preflight",
     "providers",
@@ -165,6 +166,12 @@ def config_schema(role: str) -> list[dict[str, Any]]:
 def per_drone_schema() -> list[dict[str, Any]]:
     """Return the keys under `drone.<id>.` of a gcs."""
     found: list[dict[str, Any]] = _ask("per_drone_schema")
+    return found
+
+
+def per_path_schema() -> list[dict[str, Any]]:
+    """Return the keys under `path.<name>.` of a drone."""
+    found: list[dict[str, Any]] = _ask("per_path_schema")
     return found
 
 

@@ -82,6 +82,12 @@ Json drone_schema(const Json&) {
   return out;
 }
 
+Json path_schema(const Json&) {
+  auto out = Json::array();
+  for (const auto& key : path_entry_schema()) out.push_back(described(key));
+  return out;
+}
+
 Json make_keys(const Json& given) {
   init_keys(text(given, "root"), given.at("drone_ids").get<Texts>(), given.at("sig_tokens").get<Texts>(),
             given.at("drone_signatures").get<bool>(), text(given, "gcs_id"), given.at("stations").get<Texts>());
@@ -123,6 +129,7 @@ constexpr Call kCalls[] = {
     {"host_info", [](const Json&) { return host_info(); }},
     {"config_schema", schema},
     {"per_drone_schema", drone_schema},
+    {"per_path_schema", path_schema},
     {"picture_schema", [](const Json&) { return picture_schema(); }},
     {"init_keys", make_keys},
     {"export_drone", hand_out},

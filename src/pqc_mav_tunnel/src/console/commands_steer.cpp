@@ -10,6 +10,7 @@
 #include "console/commands.hpp"
 #include "console/request.hpp"
 #include "dangers.hpp"
+#include "path_list.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
@@ -201,6 +202,18 @@ CommandAnswer Commands::station(const Json& request, const Asker& who) {
        "go to " + (gcs_id.empty() ? "the first ground station" : "ground station " + gcs_id));
   if (!engine_.use_station(gcs_id)) refuse("refused", "The engine is shutting down.");
   return answer_with(request, {{"gcs_id", gcs_id}});
+}
+
+/// An operator's word about one of a drone's ways.
+CommandAnswer Commands::path(const Json& request, const Asker& who) {
+  const auto path = text_in(request, "path"), use = text_in(request, "use");
+  const auto config = engine_.config();
+  if (config.role == Role::gcs) refuse("refused", "A drone chooses its path; ask the drone's engine.");
+  if (const auto problem = problem_of_path(config, path); !problem.empty()) refuse("bad_request", problem);
+  if (use != "on" && use != "off" && use != "first") refuse("bad_request", "'use' must be on, off or first.");
+  note(who, config.drone_id, "path " + path + " " + use);
+  if (!engine_.use_path(path, use)) refuse("refused", "The engine is shutting down.");
+  return answer_with(request, {{"path", path}, {"use", use}});
 }
 
 /// A key that counts at once, or, of a host, from its next `configure` on. Whoever else may ask could slow the link down

@@ -44,6 +44,8 @@ class Steered {
   virtual KeyChanges end_session(const std::string& drone_id) = 0;
   /// drone: as Engine::use_station.
   virtual bool use_station(const std::string& gcs_id) = 0;
+  /// drone: as Engine::use_path.
+  virtual bool use_path(const std::string& path, const std::string& word) = 0;
   virtual bool set_shape_kbit(std::int64_t kbit) = 0;
   /// Waits for the outcome.
   virtual RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,

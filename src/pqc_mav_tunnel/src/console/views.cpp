@@ -51,6 +51,7 @@ const std::set<std::string_view>& unknown_to_door() {
 Json view_of(const LinkStatus& status) {
   Json out;
   at_door(out, status_rows(), status);
+  if (status.paths.empty()) out.erase("paths");  // as ever
   return out;
 }
 

@@ -224,6 +224,7 @@ void DroneControl::step() {
     serve(std::move(*request));
     return;
   }
+  if (now >= next_learn_ns_) learn_paths();
   if (follow_choice(now) || choice_.in_trouble(now) || !picture.current) return;
   if (next_periodic_ns_ == 0) schedule_periodic();
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;

@@ -88,6 +88,7 @@ class DroneControl {
   [[nodiscard]] const LinkLedger& ledger() const noexcept { return ledger_; }
 
  private:
+  static constexpr std::uint64_t kNeverNs = ~std::uint64_t{0};
   struct RemoteRequest {
     std::uint32_t id;
   };
@@ -106,9 +107,9 @@ class DroneControl {
   struct Station {
     PeerEntry peer;
     Psk psk;
-    std::optional<ReturnFile> return_file = std::nullopt;  // with a state_dir
-    std::vector<SockAddr> known = {};                      // its addresses when they were last looked up
-    std::uint64_t next_word_ns = 0;                        // when its silence is told again
+    std::optional<ReturnFile> return_file = std::nullopt;   // with a state_dir
+    std::array<std::vector<SockAddr>, kPathsMost> known{};  // its addresses by each path when they were last looked up
+    std::uint64_t next_word_ns = 0;                         // when its silence is told again
   };
   InitiatorParams parameters(const Suite& suite, std::size_t station) const;
   void read_return_files();
@@ -134,7 +135,9 @@ class DroneControl {
   bool ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome);
   bool conclude(const Suite& suite, HandshakeKind kind, const std::optional<StationChoice::Step>& first,
                 std::uint8_t epoch, ClientOutcome& outcome);
-  std::vector<SockAddr> addresses(Station& station, ClientOutcome& outcome) const;
+  std::vector<SockAddr> addresses(Station& station, std::size_t path, ClientOutcome& outcome) const;
+  [[nodiscard]] std::optional<std::size_t> next_path() const;
+  void learn_paths();
   std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
   void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);
   void schedule_periodic();
@@ -160,7 +163,12 @@ class DroneControl {
   unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // of the attempt that runs
-  std::uint64_t life_ = 0;     // DataPlane::set_backs() when it began
+  // With several paths: by which a first handshake is tried, whether another one is to be, and when to look up again
+  // where the gcs is by the others.
+  std::size_t path_ = 0;
+  bool by_next_path_ = false;
+  std::uint64_t next_learn_ns_ = kNeverNs;
+  std::uint64_t life_ = 0;  // DataPlane::set_backs() when it began
   std::minstd_rand random_;
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
   std::optional<Pinned> pinned_;

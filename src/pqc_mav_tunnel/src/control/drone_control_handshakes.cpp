@@ -12,39 +12,83 @@ namespace pqcmav {
 namespace {
 
 constexpr int kLookupMs = 500;
-constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000;
+constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000, kLearnAgainNs = 5'000'000'000;
 
 }  // namespace
 
-/// The gcs' addresses that the encrypted socket can reach; none, with the reason in the outcome.
-std::vector<SockAddr> DroneControl::addresses(Station& station, ClientOutcome& outcome) const {
-  const auto& peer = station.peer;
-  if (const auto wire = data_->wire_address()) return {*wire};
+/// The gcs' addresses that the encrypted socket, or that of this path, can reach; none, with the reason in the outcome.
+std::vector<SockAddr> DroneControl::addresses(Station& station, std::size_t path, ClientOutcome& outcome) const {
+  if (const auto wire = data_->wire_address(path)) return {*wire};
+  auto host = station.peer.host;
+  auto port = station.peer.port;
+  if (!config_.paths.empty() && !config_.paths[path].host.empty()) {
+    host = config_.paths[path].host;
+    port = config_.paths[path].port;
+  }
   std::vector<SockAddr> found;
   try {
-    // A slow name service must not keep the drone from another station.
-    auto all = lookup(peer.host, peer.port, SOCK_DGRAM, cancel_.get(), stations_.size() > 1 ? kLookupMs : -1);
-    if (!all) all = station.known;
+    // A slow name service must not keep the drone from another station or path.
+    const bool others = stations_.size() > 1 || config_.paths.size() > 1;
+    auto all = lookup(host, port, SOCK_DGRAM, cancel_.get(), others ? kLookupMs : -1);
+    if (!all) all = station.known[path];
     if (all->empty()) {
       outcome.error = HandshakeError::cancelled;
       outcome.reason = "The handshake was cancelled.";
       return {};
     }
-    station.known = *all;
+    station.known[path] = *all;
     found = std::move(*all);
   } catch (const TunnelError& error) {
     outcome.error = HandshakeError::unreachable;
     outcome.reason = error.what();
     return {};
   }
+  for (auto& address : found) address.path = static_cast<std::uint8_t>(path);
   std::erase_if(found, [this](const auto& address) { return !data_->reaches(address); });
   if (found.empty()) {
     outcome.error = HandshakeError::unreachable;
-    outcome.reason = "'" + peer.host +
+    outcome.reason = "'" + host +
                      "' has no address that the configured 'bind' can reach: leave 'bind' empty, or give an address of "
                      "the peer's kind (IPv4, IPv6).";
   }
   return found;
+}
+
+/// Another path by which a first handshake may be tried.
+std::optional<std::size_t> DroneControl::next_path() const {
+  const auto count = config_.paths.size();
+  for (std::size_t i = 1; i < count; ++i)
+    if (const auto path = (path_ + i) % count; data_->paths()->usable(path)) return path;
+  return std::nullopt;
+}
+
+/// Where the gcs is by the paths that the session's handshake did not take.
+void DroneControl::learn_paths() {
+  next_learn_ns_ = kNeverNs;
+  if (config_.paths.size() < 2) return;
+  const auto picture = data_->link(0).picture();
+  if (picture.peer.empty() || picture.station >= stations_.size()) return;
+  const auto& taken = config_.paths[picture.peer.path];
+  std::vector<SockAddr> out;
+  for (std::size_t i = 0; i < config_.paths.size(); ++i) {
+    const auto& path = config_.paths[i];
+    if (i == picture.peer.path || path.radio) continue;
+    if (!taken.radio && path.host == taken.host && path.port == taken.port) {
+      auto same = picture.peer;  // of the addresses of a name the one that answered
+      same.path = static_cast<std::uint8_t>(i);
+      if (data_->reaches(same)) {
+        out.push_back(same);
+        continue;
+      }
+    }
+    ClientOutcome unused;
+    const auto found = addresses(stations_[picture.station], i, unused);
+    if (found.empty())
+      next_learn_ns_ = now_ns() + kLearnAgainNs;
+    else
+      out.push_back(found.front());
+  }
+  data_->know_paths(std::move(out));
 }
 
 /// Asked while an attempt runs: a sentence ends it.
@@ -66,6 +110,11 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
   // What answers first wins: the running session, or the handshake that would replace it.
   if (choice_.next(now) != *first)
     return choice_.in_trouble(now) ? "Another ground station is tried." : "The running session is heard again.";
+  if (config_.paths.size() > 1 && client_->silent()) {
+    const auto patience = to_ns(config_.paths[path_].radio ? kRadioPathAttempt : kPathAttempt);
+    by_next_path_ = now - began_ns > patience && next_path().has_value();
+    if (by_next_path_) return "The next path is tried.";
+  }
   if (first->act == StationChoice::Act::connect && !told_silence_ && client_->silent() &&
       now - began_ns > kSayNothingHeardNs) {
     told_silence_ = true;
@@ -93,7 +142,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   try {
     auto params = parameters(suite, station);
     params.features = features_of(config_);
-    if (config_.peers.front().radio) params.max_datagram = kDatagramSmall;
+    if (config_.has_radio()) params.max_datagram = kDatagramSmall;
     if (config_.compact) params.own_index = indices_->take();
     if (!params.own_index.value()) params.features &= static_cast<std::uint16_t>(~features::kCompact);
     std::vector<SockAddr> targets;
@@ -109,7 +158,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
       }
     } else {
       params.ticket = client_->ticket(station);
-      targets = addresses(stations_[station], outcome);
+      targets = addresses(stations_[station], path_, outcome);
       if (stations_.size() > 1) {
         params.standby = joins;
         params.term = hello_term_ = choice_.term_of(*first);
@@ -188,8 +237,8 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
   event.peer = data_->text_of(outcome.gcs.empty() ? data_->link(0).picture().peer : outcome.gcs);
   event.duration_ns = outcome.duration_ns;
   event.times = outcome.times;
-  // Among several stations, one that gave way to another is told of in other words.
-  const bool gave_way = first && stations_.size() > 1 && outcome.error == HandshakeError::cancelled;
+  // Among several stations, one that gave way to another is told of in other words; of a path its state tells.
+  const bool gave_way = first && (stations_.size() > 1 || by_next_path_) && outcome.error == HandshakeError::cancelled;
   if (!gave_way) ledger_.finished(std::move(event));
   ledger_.refresh([this] { return data_->link(0).picture(); });
   return ok;
@@ -197,12 +246,25 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
 
 void DroneControl::first_handshake(const StationChoice::Step& step) {
   choice_.begin(step, now_ns());
+  if (const auto peer = data_->link(0).picture().peer; !peer.empty()) path_ = peer.path;
   ClientOutcome outcome;
-  if (handshake(*suite_, step, outcome)) {
+  bool ok = false;
+  for (std::size_t tries = 0;; ++tries) {
+    by_next_path_ = false;
+    outcome = {};
+    ok = handshake(*suite_, step, outcome);
+    const bool unreachable = outcome.error == HandshakeError::unreachable;
+    if (ok || !(by_next_path_ || unreachable) || tries >= config_.paths.size()) break;
+    const auto next = next_path();
+    if (!next) break;
+    path_ = *next;
+  }
+  if (ok) {
     const auto before = choice_.active();
     choice_.succeeded(step, now_ns());
     // Meanwhile a gcs may have told a higher one: then the new station believes under an old term.
     if (stations_.size() > 1 && choice_.term() != hello_term_) data_->tell_roles(choice_.term());
+    if (!config_.paths.empty()) learn_paths();
     if (step.act == StationChoice::Act::join) return;
     say_change(before);
     backoff_.reset();

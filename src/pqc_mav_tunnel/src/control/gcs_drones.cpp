@@ -109,7 +109,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
   }
   for (const auto& [place, entry] : changed) {
     if (const auto wire = wires.find(place); wire != wires.end())
-      (void)data_->replace_radio(place, *entry, std::move(wire->second));
+      (void)data_->replace_radio(place, std::move(wire->second));
     const std::lock_guard lock(drones_mutex_);
     drones_[place]->entry = *entry;
     out.changed.push_back(entry->id);

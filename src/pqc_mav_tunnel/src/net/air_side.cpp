@@ -46,7 +46,7 @@ void AirSide::check(const RadioSettings& settings) const {
   if (!find(settings)) RadioPort::check(settings);
 }
 
-AirSide::WirePtr AirSide::add(const RadioSettings& settings, const std::string& drone) {
+AirSide::WirePtr AirSide::add(const RadioSettings& settings, const std::string& drone, const SockAddr& data) {
   const std::lock_guard lock(mutex_);
   if (stopping_) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
   auto radio = find(settings);
@@ -56,7 +56,7 @@ AirSide::WirePtr AirSide::add(const RadioSettings& settings, const std::string& 
     if (running_) RadioPort::check(settings);
     radio = std::make_shared<RadioPort>(settings, drone_end_, drone_end_ ? drone : "", events_);
   }
-  WirePtr wire = radio->add(settings.radio_id, data_);
+  WirePtr wire = radio->add(settings.radio_id, data.empty() ? data_ : data);
   if (fresh) radios_.push_back(std::move(radio));
   ++revision_;
   {

@@ -26,8 +26,8 @@ class AirSide {
 
   // Any thread.
   /// A drone more on a radio, which may have others. Once it runs, a radio that is not open yet has to open now.
-  /// Throws TunnelError, and nothing has changed.
-  WirePtr add(const RadioSettings& settings, const std::string& drone);
+  /// `data`: where that drone's own socket is; none: `data` of them all. Throws TunnelError, and nothing has changed.
+  WirePtr add(const RadioSettings& settings, const std::string& drone, const SockAddr& data = {});
   /// Would add() open it?  Throws TunnelError if not.
   void check(const RadioSettings& settings) const;
   /// The port is closed with its last drone. Nothing does nothing.

@@ -23,6 +23,7 @@ class Bundler {
   Bundler(std::uint64_t wait_ns, std::size_t bytes);
 
   [[nodiscard]] bool on() const noexcept { return wait_ns_ != 0; }
+  [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   /// When what waits has to go.
   [[nodiscard]] std::uint64_t due() const noexcept { return due_; }

@@ -33,7 +33,7 @@ constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
 // epoll tags below the plain sockets' indices.
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
-                        kTap = 6, kSnapshot = 7, kFirstPlain = 8;
+                        kTap = 6, kSnapshot = 7, kFirstPath = 8, kFirstPlain = kFirstPath + kPathsMost;
 
 SessionTimers timers_of(const EngineConfig& config) {
   return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
@@ -65,13 +65,13 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       plain_out_(false) {
   bundles_ = config_.bundle_ms != 0;
   open_encrypted();
-  encrypted_out_ = UdpSender(config_.gso && supports_gso(encrypted_));
+  encrypted_out_ = UdpSender(config_.gso && supports_gso());
   watch(wake_.get(), kWake);
   watch(timer_.get(), kTimer);
   watch(handshake_timer_.get(), kHandshakeTimer);
   watch(shape_timer_.get(), kShapeTimer);
   watch(bundle_timer_.get(), kBundleTimer);
-  watch(encrypted_.get(), kEncrypted);
+  if (encrypted_) watch(encrypted_.get(), kEncrypted);
 }
 
 DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks)
@@ -89,7 +89,12 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto wire = open_radio(entries[i]);
     put_link(i, make_link(i, entries[i], open_plain(entries[i]), std::move(wire)));
-    owner(i).bundles_ = owner(i).bundles_ || links_[i]->bundler.on();
+  }
+  if (paths_) {
+    paths_->open_radios(*air_, config_.drone_id);
+    (void)links_[0]->exchange_wire(air_->first());
+    paths_->publish(now_ns());
+    for (std::size_t i = 0; i < paths_->count(); ++i) watch_path(i);
   }
   if (drone && config_.standby && config_.peers.size() > 1) {
     links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
@@ -99,7 +104,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
   // what the air's network can.
   const bool runs = std::ranges::all_of(entries, [](const auto& entry) { return entry.plain_endpoints.empty(); });
   for_each_plane([&](DataPlane& plane) {
-    plane.plain_out_ = UdpSender(runs && supports_gso(encrypted_));
+    plane.plain_out_ = UdpSender(runs && supports_gso());
     plane.shape_now(config_.shape_kbit, config_.shape_auto, now_ns());
     plane.bundling_.reserve(links_.size());
   });
@@ -121,6 +126,11 @@ void DataPlane::open_encrypted() {
   const auto port = drone ? config_.local_data_port : config_.data_port;
   UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
   const std::string purpose = "encrypted packets (UDP)";
+  if (drone && !config_.paths.empty()) {
+    paths_ = std::make_unique<DronePaths>(config_, events_);
+    paths_->open_sockets();
+    return;
+  }
   if (drone && config_.peers.front().radio) {
     encrypted_ = open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), options, purpose, &gro_);
   } else if (first_ != nullptr) {
@@ -148,6 +158,10 @@ void DataPlane::watch(int fd, std::uint32_t tag) const {
   event.data.u32 = tag;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
     throw TunnelError(Errc::io, "Cannot watch a socket: " + system_reason(errno) + ".");
+}
+
+void DataPlane::watch_path(std::size_t path) const {
+  if (const int fd = paths_->socket(path); fd >= 0) watch(fd, kFirstPath + static_cast<std::uint32_t>(path));
 }
 
 void DataPlane::watch_plain(std::size_t index) const {
@@ -212,7 +226,10 @@ void DataPlane::stop() {
     link->plain.reset();
   }
   air_->stop();  // what was said last has left by then
-  for_each_plane([](DataPlane& plane) { plane.encrypted_.reset(); });
+  for_each_plane([](DataPlane& plane) {
+    plane.encrypted_.reset();
+    if (plane.paths_) plane.paths_->close();
+  });
 }
 
 bool DataPlane::post(Task task) {
@@ -291,11 +308,16 @@ DataPlane::Round DataPlane::work(std::span<const epoll_event> ready, std::uint64
       }
       case kEncrypted:
         round.traffic = true;
-        read_encrypted(now, round);
+        read_encrypted(encrypted_.get(), 0, now, round);
         break;
       case kTap: pass_requests(now); break;
       case kSnapshot: break;  // done above
-      default: round.traffic = true; read_plain(tag - kFirstPlain, now, round);
+      default:
+        round.traffic = true;
+        if (tag < kFirstPlain)
+          read_encrypted(paths_->socket(tag - kFirstPath), static_cast<std::uint8_t>(tag - kFirstPath), now, round);
+        else
+          read_plain(tag - kFirstPlain, now, round);
     }
   }
   if (handshakes_ != nullptr && handshakes_->deadline() <= now) handshakes_->run(now);

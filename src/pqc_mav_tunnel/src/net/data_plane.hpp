@@ -32,6 +32,7 @@
 #include "net/address_book.hpp"
 #include "net/air_side.hpp"
 #include "net/data_share.hpp"
+#include "net/drone_paths.hpp"
 #include "net/handshake_port.hpp"
 #include "net/link.hpp"
 #include "net/plain_side.hpp"
@@ -121,15 +122,23 @@ class DataPlane {
     const auto wire = air().at(address);
     return wire ? wire->radio().name() : address.text();
   }
-  /// drone: where its radio is, if it has one.
-  [[nodiscard]] std::optional<SockAddr> wire_address() const {
+  /// drone: where its radio is, if it has one; with several paths, if this one is a radio.
+  [[nodiscard]] std::optional<SockAddr> wire_address(std::size_t path) const {
+    if (paths_) return paths_->wire_address(path);
     const auto wire = air_->first();
     return wire ? std::optional(wire->address()) : std::nullopt;
   }
   /// Can the encrypted socket send there? An IPv4 socket reaches IPv4 alone, one bound to "::" both.
   [[nodiscard]] bool reaches(const SockAddr& address) const noexcept {
+    if (paths_) return paths_->reaches(address.path, address);
     return address.family() == local_.family() || local_.host_text() == "::";
   }
+  /// drone: its paths, where it has several.
+  [[nodiscard]] const DronePaths* paths() const noexcept { return paths_.get(); }
+  /// drone: where the ground station is by each path; empty: not known. An address has its path with it.
+  void know_paths(std::vector<SockAddr> addresses);
+  /// drone: an operator's word about a path. False for the last one that is on, and when the thread is not running.
+  bool use_path(std::size_t path, PathWord word);
   /// Opens the plaintext of a drone, which is not in use yet. Throws TunnelError, and nothing stays open.
   Plaintext open_plain(const DroneEntry& entry);
   /// gcs: a drone more at a place that is free, or the next one. False when the thread is not running.
@@ -146,7 +155,7 @@ class DataPlane {
   void close_radio(const std::shared_ptr<const Wire>& wire);
   /// From now on the drone comes by this radio, or by none; its session goes on. The one before is closed. False when
   /// the thread is not running.
-  bool replace_radio(std::size_t index, const DroneEntry& wanted, std::shared_ptr<const Wire> wire);
+  bool replace_radio(std::size_t index, std::shared_ptr<const Wire> wire);
   /// Throws what replace_plain() would, and changes nothing. A port that a drone has itself is not tried.
   void try_plain(const DroneEntry& before, const DroneEntry& wanted);
   /// Closes what open_plain() opened.
@@ -231,13 +240,13 @@ class DataPlane {
   void run_tasks();
   std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
                                   std::shared_ptr<const Wire> wire) const;
-  [[nodiscard]] Bundler bundler_of(const DroneEntry& entry) const;
   [[nodiscard]] const AirSide& air() const noexcept { return *(first_ != nullptr ? first_ : this)->air_; }
   Plaintext open_hub(const DroneEntry& entry, const std::string& prefix);
   /// What was there before comes back, still open.
   std::optional<Plaintext> exchange_plain(std::size_t index, Plaintext with);
   void watch(int fd, std::uint32_t tag) const;
   void watch_plain(std::size_t index) const;
+  void watch_path(std::size_t path) const;
   void publish_links();
   [[nodiscard]] std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot() const {
     const std::lock_guard lock(snapshot_mutex_);
@@ -260,7 +269,7 @@ class DataPlane {
   void seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type = FrameType::data,
                   std::size_t datagrams = 1) noexcept;
   void send_sealed(Link& link) noexcept;
-  void read_encrypted(std::uint64_t now, Round& round);
+  void read_encrypted(int socket, std::uint8_t path, std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
   void on_compact(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
   void on_packet(std::size_t index, const Header& header, std::size_t head, MutableBytes datagram,
@@ -299,8 +308,18 @@ class DataPlane {
     const auto most = to_ns(kProbeSilence);
     return config_.peers.size() > 1 ? std::min(most, to_ns(config_.failover_after_s / 2)) : most;
   }
-  [[nodiscard]] bool came_by_the_route(const Link& link) const noexcept;
-  void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, std::uint64_t now);
+  [[nodiscard]] bool came_by_the_route(const Link& link, const SockAddr& source) const noexcept;
+  [[nodiscard]] int socket_for(const SockAddr& to) const noexcept {
+    return paths_ ? paths_->socket(to.path) : encrypted_.get();
+  }
+  void count_sent(const SockAddr& to, std::size_t packets, std::size_t bytes) noexcept;
+  void settle_on_peer(Link& link, std::uint64_t now);
+  void heard_by_path(const Link& link, const SockAddr& source, std::size_t size, std::uint64_t now);
+  void tend_paths(std::uint64_t now);
+  void choose_path(std::uint64_t now);
+  void take_path(std::size_t path, const std::string& why, std::uint64_t now);
+  void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, const SockAddr& source,
+                  std::uint64_t now);
   void heard_at(Link& link, const SockAddr& source, std::size_t size, std::uint64_t now);
   void follow_path(Link& link, std::uint64_t now);
   void send_counted(Link& link, ByteView packet, const SockAddr& to) noexcept;
@@ -338,9 +357,10 @@ class DataPlane {
   DataPlane* const first_ = nullptr;  // of a further data thread
   std::mutex side_mutex_;
   bool side_runs_ = false;
-  std::unique_ptr<AirSide> air_;     // of the first plane
-  bool bundles_ = false;             // of any link
-  std::unique_ptr<PlainSide> side_;  // where a link's plaintext is not one UDP socket; outlives the links
+  std::unique_ptr<DronePaths> paths_;  // of a drone with several; encrypted_ is empty then
+  std::unique_ptr<AirSide> air_;       // of the first plane
+  bool bundles_ = false;               // of any link
+  std::unique_ptr<PlainSide> side_;    // where a link's plaintext is not one UDP socket; outlives the links
   // By index; empty where a drone was removed. Data thread. The first plane has all of them, another one its own.
   std::vector<std::shared_ptr<Link>> links_;
   mutable std::mutex snapshot_mutex_;

@@ -44,18 +44,12 @@ void DataPlane::try_radio(const DroneEntry& entry) const {
 
 void DataPlane::close_radio(const std::shared_ptr<const Wire>& wire) { air_->remove(wire); }
 
-Bundler DataPlane::bundler_of(const DroneEntry& entry) const {
-  const auto& radio = entry.radio;
-  return {(radio ? radio->bundle_ms : config_.bundle_ms) * 1'000'000,
-          radio ? radio->bundle_bytes : config_.bundle_bytes};
-}
-
 /// The reports of many drones are not due at the same moment, which would hold the packets up once a second.
 std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
                                            std::shared_ptr<const Wire> wire) const {
   auto link =
       std::make_shared<Link>(entry.id, config_.role == Role::drone, link_timers(config_), config_.replay_window);
-  link->bundler = bundler_of(entry);
+  link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
   (void)link->exchange_wire(std::move(wire));
   (void)link->exchange_plain(std::move(plain));
   link->next_report_ns = now_ns() + to_ns(kReportEvery) / kReportTurns * (index % kReportTurns);
@@ -121,7 +115,6 @@ bool DataPlane::add_link(std::size_t index, const DroneEntry& entry, Plaintext p
       return false;
     }
     if (link->hub) plane.plain_out_ = UdpSender(false);
-    plane.bundles_ = plane.bundles_ || link->bundler.on();
     if (plane.shape_kbit_ != 0 || plane.finds_rate_) plane.shape_now(plane.shape_kbit_, plane.finds_rate_, now_ns());
     publish_links();
     return true;
@@ -164,21 +157,14 @@ bool DataPlane::remove_link(std::size_t index) {
   return true;
 }
 
-bool DataPlane::replace_radio(std::size_t index, const DroneEntry& wanted, std::shared_ptr<const Wire> wire) {
+bool DataPlane::replace_radio(std::size_t index, std::shared_ptr<const Wire> wire) {
   auto box = std::make_shared<std::shared_ptr<const Wire>>(std::move(wire));
-  const bool done = ask([this, index, box, bundler = bundler_of(wanted)] {
+  const bool done = ask([this, index, box] {
     const auto held = hold(index);
     auto& plane = owner(index);
     auto& link = *links_[index];
-    const auto now = now_ns();
-    plane.send_bundle(link, now);
-    plane.send_sealed(link);  // the bytes are the bundler's
-    std::erase(plane.bundling_, &link);
-    link.bundling = false;
-    link.bundler = bundler;
-    plane.bundles_ = plane.bundles_ || link.bundler.on();
     *box = link.exchange_wire(std::move(*box));
-    plane.shape_link(link, plane.rate_of(link, now), now);
+    plane.settle_on_peer(link, now_ns());
     return true;
   });
   close_radio(*box);  // the one before, or the new one that nobody has

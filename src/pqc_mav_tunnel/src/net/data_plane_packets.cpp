@@ -135,7 +135,8 @@ void DataPlane::send_sealed(Link& link) noexcept {
   if (encrypted_out_.empty()) return;
   if (link.paths && !link.paths->alone())
     encrypted_out_.for_each([&](ByteView packet) { send_to_others(link, packet); });
-  const auto sent = encrypted_out_.flush(encrypted_.get(), link.peer);
+  const auto sent = encrypted_out_.flush(socket_for(link.peer), link.peer);
+  count_sent(link.peer, sent.packets, sent.bytes);
   link.counters.enc_tx_packets.add(sent.packets);
   link.counters.enc_tx_bytes.add(sent.bytes);
   link.counters.enc_dropped_send.add(sent.dropped);
@@ -148,14 +149,17 @@ void DataPlane::note_sent(Link& link) noexcept {
   link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent() - link.bytes_again, now_ns());
 }
 
-void DataPlane::read_encrypted(std::uint64_t now, Round& round) {
-  const auto got = encrypted_in_.receive(encrypted_.get());
+void DataPlane::read_encrypted(int socket, std::uint8_t path, std::uint64_t now, Round& round) {
+  const auto got = encrypted_in_.receive(socket);
   round.more = round.more || got == encrypted_in_.capacity();
   for (std::size_t i = 0; i < got; ++i) {
     const auto slot = encrypted_in_.slot(i);
     const auto& source = encrypted_in_.source(i);
     // A gcs answers from where it was spoken to. A drone leaves its own address to the routes, so that it can roam.
-    if (config_.role == Role::drone) arrived_at_ = encrypted_in_.take_local(i);
+    if (config_.role == Role::drone) {
+      arrived_at_ = encrypted_in_.take_local(i);
+      encrypted_in_.came_by(i, path);
+    }
     if (slot.truncated) {
       totals_.enc_rx_datagrams.add();
       totals_.enc_rx_bytes.add(slot.bytes.size());
@@ -226,7 +230,12 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     if (opened.drop == Drop::replay && link->paths && link->paths->wants_repeat(source) &&
         link->session.is_repeat(header, datagram, head))
       heard_at(*link, source, datagram.size(), now);
-    if (opened.drop == Drop::replay && link->estimator.lately(now, key_of(header.session_id), header.sequence)) {
+    // The ground station sends to each address that may be the drone's, and each may be another path of it.
+    const bool copy =
+        opened.drop == Drop::replay && paths_ && index == 0 && link->session.is_repeat(header, datagram, head);
+    if (copy) heard_by_path(*link, source, datagram.size(), now);
+    if (opened.drop == Drop::replay &&
+        (copy || link->estimator.lately(now, key_of(header.session_id), header.sequence))) {
       totals_.doubled.add();  // by the network, and not by a stranger
       return count_drop(link, *opened.drop);
     }
@@ -235,6 +244,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
 
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
+  if (paths_ && index == 0 && opened.current) heard_by_path(*link, source, datagram.size(), now);
   if (opened.behind != 0) [[unlikely]]
     link->counters.window_depth[depth_class(opened.behind)].add();
   if (opened.skipped != 0) [[unlikely]]
@@ -267,7 +277,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
   totals_.control.add();
   link->counters.control.add();
-  on_control(*link, index, controls, opened.current, now);
+  on_control(*link, index, controls, opened.current, source, now);
 }
 
 void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload) {
@@ -335,10 +345,12 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
   }
   link.peer = path;
   link.probes.forget_least();
+  settle_on_peer(link, now);
 }
 
 void DataPlane::send_counted(Link& link, ByteView packet, const SockAddr& to) noexcept {
-  if (send_one(encrypted_.get(), packet, to)) {
+  if (send_one(socket_for(to), packet, to)) {
+    count_sent(to, 1, packet.size());
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(packet.size());
     note_sent(link);

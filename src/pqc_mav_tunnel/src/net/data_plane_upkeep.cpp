@@ -17,7 +17,7 @@ constexpr std::uint64_t kInstallNs = 50'000;
 }  // namespace
 
 void DataPlane::on_control(Link& link, std::size_t index, const ControlList& controls, bool current,
-                           std::uint64_t now) {
+                           const SockAddr& source, std::uint64_t now) {
   Pin pin{};
   const auto pinned_for = [&pin](std::uint32_t request) { return pin.request_id == request ? pin.for_s : 0; };
   for (std::size_t i = 0; i < controls.count; ++i) {
@@ -27,6 +27,10 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       const auto size = append_control(tlvs, 0, ProbeReply{probe->id, probe->t1, now, now_ns()});
       send_control_now(link, ByteView(tlvs).first(append_seen(link, tlvs, *size)), now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
+      if (paths_ && paths_->on_reply(*reply, now)) {
+        choose_path(now);
+        continue;
+      }
       link.probes.on_reply(*reply, now);
       link.parameter_pace.answered(reply->id, link.probes.least_ns(), now);
       send_parameters(link, now);
@@ -62,7 +66,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
         link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
-      if (config_.role == Role::drone && came_by_the_route(link)) {
+      if (config_.role == Role::drone && came_by_the_route(link, source)) {
         std::array<std::uint8_t, 16> tlvs{};
         const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
         send_control_now(link, ByteView(tlvs).first(*size), now);
@@ -90,8 +94,10 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
 }
 
 /// Whether the datagram in work came to the address that ours to the gcs leave from now. With two interfaces both hear;
-/// what says which one is the path is the system's routes.
-bool DataPlane::came_by_the_route(const Link& link) const noexcept {
+/// what says which one is the path is the system's routes, or the choice among the drone's paths.
+bool DataPlane::came_by_the_route(const Link& link, const SockAddr& source) const noexcept {
+  if (source.path != link.peer.path) return false;
+  if (paths_ && !paths_->entry(source.path).via.empty()) return true;
   if (arrived_at_ == ByteArray<16>{}) return true;  // bound to one address
   const auto ours = address_towards(link.peer);
   return !ours || *ours == arrived_at_;
@@ -160,7 +166,8 @@ bool DataPlane::watch_key_age(Link& link) {
 void DataPlane::tick(std::uint64_t now) {
   for (std::size_t i = 0; i < links_.size(); ++i)
     if (links_[i] && owns(i)) tick_link(i, now);
-  totals_.kernel.add(kernel_drops_.more(encrypted_.get()));
+  if (paths_) tend_paths(now);
+  totals_.kernel.add(paths_ ? paths_->kernel_drops() : kernel_drops_.more(encrypted_.get()));
   refused_.tick(now);
   totals_.ticks.add();
   // Reading it takes 6 us of this thread (median of 5,000; the worst 88), and procfs waits for no disk.
@@ -286,6 +293,12 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
     if (!peers.empty()) {
       link.peer = peers.front();
       link.probes.forget_least();
+      settle_on_peer(link, now);
+      if (paths_ && index == 0) {
+        paths_->set_peer(link.peer);
+        paths_->choice().begin(link.peer.path, now);
+        paths_->count_taken(link.peer.path);
+      }
     }
     // At once, so that the gcs switches even when no telemetry flows.
     std::array<std::uint8_t, 16> tlvs{};
@@ -345,7 +358,7 @@ void DataPlane::announce(std::size_t index, std::vector<Announcements::Value> va
 
 void DataPlane::send_datagram(ByteView datagram, const SockAddr& to) noexcept {
   // What the kernel does not take now is lost like any other datagram: the sender repeats it.
-  (void)send_one(encrypted_.get(), datagram, to);
+  if (send_one(socket_for(to), datagram, to)) count_sent(to, 1, datagram.size());
 }
 
 bool DataPlane::make_room(std::size_t index, std::uint32_t timeouts, std::uint64_t now) {

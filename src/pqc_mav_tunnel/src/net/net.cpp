@@ -109,7 +109,7 @@ std::string SockAddr::text() const {
 }
 
 bool operator==(const SockAddr& a, const SockAddr& b) noexcept {
-  if (a.local != b.local) return false;
+  if (a.local != b.local || a.path != b.path) return false;
   // A socket for IPv4 and IPv6 gives the same IPv4 address in another form.
   if (a.family() != b.family()) return !a.empty() && !b.empty() && a.port() == b.port() && a.ip16() == b.ip16();
   if (a.family() == AF_INET) {
@@ -221,6 +221,13 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
     set_int(fd.get(), six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   }
   if (options.shared) set_int(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
+  if (const auto& device = options.device; !device.empty())
+    if (::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, device.c_str(),
+                     static_cast<socklen_t>(device.size() + 1)) != 0)
+      throw TunnelError(errno == EPERM ? Errc::permission : Errc::address,
+                        errno == ENODEV
+                            ? "There is no network interface '" + device + "' now."
+                            : "Cannot use the network interface '" + device + "': " + system_reason(errno) + ".");
   if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
   if (gro_on != nullptr) {
     const int on = 1;
@@ -263,7 +270,8 @@ std::uint32_t KernelDrops::more(int fd) noexcept {
   return memory[SK_MEMINFO_DROPS] - std::exchange(seen_, memory[SK_MEMINFO_DROPS]);  // it may wrap around
 }
 
-bool supports_gso(const Fd& udp_socket) noexcept {
+bool supports_gso() noexcept {
+  const Fd udp_socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   int value = 0;
   socklen_t size = sizeof value;
   return ::getsockopt(udp_socket.get(), SOL_UDP, UDP_SEGMENT, &value, &size) == 0;

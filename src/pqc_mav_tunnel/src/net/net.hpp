@@ -28,6 +28,8 @@ struct SockAddr {
   socklen_t size = 0;
   /// Where its datagrams arrived, as in ip16(), and from where answers leave. All zero: the system chooses.
   ByteArray<16> local{};
+  /// At a drone with several paths: by which of them it is reached.
+  std::uint8_t path = 0;
 
   [[nodiscard]] const sockaddr* get() const noexcept { return &storage.any; }
   [[nodiscard]] sockaddr* get() noexcept { return &storage.any; }
@@ -70,8 +72,9 @@ struct UdpOptions {
   std::size_t buffer_kib = 4096;
   int dscp = -1;  // -1 leaves the default
   bool gro = false;
-  bool locals = false;  // bound to every address: say at which of them each datagram arrived
-  bool shared = false;  // several sockets of this process have this address (SO_REUSEPORT)
+  bool locals = false;      // bound to every address: say at which of them each datagram arrived
+  bool shared = false;      // several sockets of this process have this address (SO_REUSEPORT)
+  std::string device = {};  // of this network interface alone (SO_BINDTODEVICE); empty: of all
 };
 /// Bound and non-blocking; throws TunnelError(port_in_use, address, permission) naming `purpose`. `gro_on` says whether
 /// UDP_GRO was granted.
@@ -81,8 +84,8 @@ Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::strin
 /// The address of ours, as in ip16(), from which a datagram to `to` would leave now; nothing where no route leads.
 std::optional<ByteArray<16>> address_towards(const SockAddr& to) noexcept;
 SockAddr local_address(const Fd& socket);
-/// Does this kernel know UDP_SEGMENT on this socket?
-bool supports_gso(const Fd& udp_socket) noexcept;
+/// Does this kernel know UDP_SEGMENT?
+bool supports_gso() noexcept;
 
 /// What the kernel threw away because a socket's receive buffer was full. Nobody else can say so: the sender heard that
 /// its datagram was taken, and the reader never saw it.

@@ -58,7 +58,7 @@ PlainTap::PlainTap(const SockAddr& to, std::size_t slots, std::size_t capacity)
       slots_(std::min(slots, UdpSender::kCapacity)),
       capacity_(capacity),
       memory_(new std::uint8_t[slots_ * capacity]),
-      out_(supports_gso(socket_)) {}
+      out_(supports_gso()) {}
 
 void PlainTap::take(ByteView datagram, const SockAddr& source, LinkCounters& counters) noexcept {
   if (source == to_) return;

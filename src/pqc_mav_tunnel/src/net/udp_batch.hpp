@@ -47,6 +47,8 @@ class UdpReceiver {
   [[nodiscard]] const SockAddr& source(std::size_t i) noexcept;
   /// The address of ours out of source(i), which is then as where the system chooses.
   ByteArray<16> take_local(std::size_t i) noexcept { return std::exchange(sources_[i].local, {}); }
+  /// It came by this path.
+  void came_by(std::size_t i, std::uint8_t path) noexcept { sources_[i].path = path; }
 
  private:
   std::size_t headroom_, tailroom_, stride_;

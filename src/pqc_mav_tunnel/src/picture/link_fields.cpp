@@ -49,6 +49,28 @@ constexpr std::array kStatus{
            }>("stations",
               "on the drone, in the order of its `peer`: \"<gcs_id> <active, standby or none> <host:port>\"")
         .typed("string[]"),
+    figure<A,
+           [](const A& a) {
+             Json out = Json::array();
+             for (const auto& each : a.paths)
+               out.push_back({{"name", each.name},
+                              {"via", each.via},
+                              {"state", each.state},
+                              {"silence_s", each.silence_s},
+                              {"rtt_ms", each.rtt_ms ? Json(*each.rtt_ms) : Json(nullptr)},
+                              {"loss", each.loss ? Json(*each.loss) : Json(nullptr)},
+                              {"tx_packets", each.tx_packets},
+                              {"tx_bytes", each.tx_bytes},
+                              {"rx_packets", each.rx_packets},
+                              {"rx_bytes", each.rx_bytes},
+                              {"taken", each.taken},
+                              {"problem", each.problem}});
+             return out;
+           }>("paths",
+              "on a drone with several, in order of preference: name, via, state (best, good, dead, unknown, "
+              "off), silence_s, rtt_ms, loss, tx_packets, tx_bytes, rx_packets, rx_bytes, taken, problem")
+        .typed("object[]")
+        .only(kNoMessage),
     row<&A::handshakes_ok>("first handshakes completed since start [count]"),
     row<&A::handshakes_failed>("handshakes failed since start, rekeys included [count]"),
     row<&A::rekeys_ok>("rekeys completed since start, ratchets included [count]"),

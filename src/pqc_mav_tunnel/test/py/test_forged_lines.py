@@ -30,6 +30,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "log_level": {"level": "info"},
     "reload": {"dry_run": True},
     "station": {"gcs_id": "gcs"},
+    "path": {"path": "lte", "use": "on"},
     "picture": {"of": "status"},
     "schema": {},
     "config": {},

@@ -28,6 +28,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("openssl_version", {}),
     ("config_schema", {"role": "gcs"}),
     ("per_drone_schema", {}),
+    ("per_path_schema", {}),
     ("host_info", {}),
 ]
 # A Python that has no module of the engine, whatever its version.

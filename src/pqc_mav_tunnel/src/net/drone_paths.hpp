@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways of a drone to its ground station (docs/paths.md): a socket for each, what is asked by each, and the choice
+// among them. The data thread owns it; an address that a path leads to has the path's number with it (SockAddr::path).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/air_side.hpp"
+#include "net/counters.hpp"
+#include "net/net.hpp"
+#include "paths/path_choice.hpp"
+#include "pqc_mav_tunnel/config.hpp"
+#include "pqc_mav_tunnel/events.hpp"
+#include "session/control_frame.hpp"
+
+namespace pqcmav {
+
+/// What an operator may say of a path.
+enum class PathWord : std::uint8_t { on, off, first };
+
+class DronePaths {
+ public:
+  DronePaths(const EngineConfig& config, EventQueue& events);
+  DronePaths(const DronePaths&) = delete;
+  DronePaths& operator=(const DronePaths&) = delete;
+
+  // Before the threads run.
+  /// Throws TunnelError where that is no matter of time.
+  void open_sockets();
+  void open_radios(AirSide& air, const std::string& drone);
+
+  // Any thread.
+  [[nodiscard]] std::size_t count() const noexcept { return paths_.size(); }
+  [[nodiscard]] const PathEntry& entry(std::size_t path) const noexcept { return paths_[path]->entry; }
+  [[nodiscard]] std::shared_ptr<const Wire> wire(std::size_t path) const noexcept { return paths_[path]->wire; }
+  /// Where the path's radio is; nothing where it has none.
+  [[nodiscard]] std::optional<SockAddr> wire_address(std::size_t path) const noexcept;
+  [[nodiscard]] bool reaches(std::size_t path, const SockAddr& address) const noexcept;
+  /// May a handshake take it?
+  [[nodiscard]] bool usable(std::size_t path) const;
+  [[nodiscard]] std::vector<PathStatus> statuses() const;
+
+  // Data thread.
+  [[nodiscard]] int socket(std::size_t path) const noexcept { return paths_[path]->socket.get(); }
+  [[nodiscard]] PathChoice& choice() noexcept { return choice_; }
+  /// Where the ground station is by this path; empty while that is not known.
+  [[nodiscard]] const SockAddr& peer(std::size_t path) const noexcept { return paths_[path]->peer; }
+  void set_peer(const SockAddr& address);
+  void count_sent(std::size_t path, std::size_t packets, std::size_t bytes) noexcept;
+  void count_came(std::size_t path, std::size_t bytes) noexcept;
+  void count_taken(std::size_t path) noexcept { paths_[path]->taken.add(); }
+  [[nodiscard]] std::uint32_t kernel_drops() noexcept;
+  /// A PROBE that leaves by this path now.
+  Probe ask(std::size_t path, std::uint64_t now) noexcept;
+  /// False where the reply is to another PROBE than those.
+  bool on_reply(const ProbeReply& reply, std::uint64_t now) noexcept;
+  void close() noexcept;
+  /// Opens what is not open and is to be, once a second. Returns whose sockets are new.
+  std::vector<std::size_t> tend(std::uint64_t now);
+  void publish(std::uint64_t now);
+  /// Says why packets take another path.
+  void tell_move(std::size_t from, std::size_t to, const std::string& why) const;
+
+ private:
+  struct Path {
+    PathEntry entry;
+    SockAddr where;     // what its socket is bound to
+    bool both = false;  // IPv4 and IPv6
+    UdpOptions options;
+    Fd socket;
+    unsigned device = 0;  // index of the interface that the socket has
+    std::shared_ptr<const Wire> wire;
+    SockAddr peer;
+    std::array<Probe, 8> open{};  // id 0: none
+    std::uint32_t asked = 0;
+    Counter tx_packets, tx_bytes, rx_packets, rx_bytes, taken;
+    KernelDrops drops;
+    std::string problem;
+  };
+  bool open(Path& path, bool first);
+
+  EventQueue& events_;
+  const std::string drone_;
+  std::vector<std::unique_ptr<Path>> paths_;
+  PathChoice choice_;
+  std::uint64_t next_tend_ns_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<PathStatus> shown_;
+};
+
+}  // namespace pqcmav
