@@ -36,6 +36,7 @@ COMMANDS = {
     "resume": "pause_command:resume",
     "drones": "drones_command:drones_app",
     "station": "station_command:station",
+    "path": "path_command:path",
     "dashboard": "dashboard_command:dashboard",
     "logs": "logs_command:logs",
     "metrics": "metrics.command:metrics",

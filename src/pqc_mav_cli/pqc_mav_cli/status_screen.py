@@ -15,6 +15,7 @@ from pqc_mav_cli.status_view import (
     SILENT,
     Cells,
     cells_of,
+    paths,
     problems,
     radios,
     stations,
@@ -36,7 +37,7 @@ def fitted(
 ) -> RenderableType:
     """Everything about the tunnels in the width of `out` and in `height` lines; None = as many as it takes."""
     remarks = [*(Text(danger, "bold red") for danger in dangers), *(Text(line, "yellow") for line in problems(views))]
-    remarks += [Text(line, "dim") for line in (*stations(views, now_s), *radios(views, now_s))]
+    remarks += [Text(line, "dim") for line in (*stations(views, now_s), *paths(views, now_s), *radios(views, now_s))]
     if height is not None and len(views) >= height:
         return _cropped(out, views, remarks, now_s, height)
     forms = _forms(out, [cells_of(view, now_s) for view in views])
