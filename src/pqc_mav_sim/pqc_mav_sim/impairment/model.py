@@ -74,12 +74,14 @@ class ImpairedDirection:
         rules = self.impairment
         if rules.loss == 0:
             return False
-        if self._phase_ends == -math.inf:
-            self._in_burst, self._phase_ends = self._fading.random() < rules.loss, now
+        dead_s, good_s = rules.dead_ms / 1000, rules.dead_ms / 1000 * (1 - rules.loss) / rules.loss
+        if self._phase_ends == -math.inf:  # as at any other time, and not where a phase begins
+            self._in_burst = self._fading.random() < rules.loss
+            left_s = self._fading.uniform(0, dead_s) if self._in_burst else self._fading.expovariate(1 / good_s)
+            self._phase_ends = now + left_s
         while self._phase_ends <= now:
             self._in_burst = not self._in_burst
-            good_s = rules.dead_ms / 1000 * (1 - rules.loss) / rules.loss
-            self._phase_ends += rules.dead_ms / 1000 if self._in_burst else self._fading.expovariate(1 / good_s)
+            self._phase_ends += dead_s if self._in_burst else self._fading.expovariate(1 / good_s)
         return self._in_burst
 
     def _delay_s(self, for_jitter: float) -> float:
