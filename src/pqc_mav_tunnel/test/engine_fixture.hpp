@@ -114,6 +114,15 @@ class UdpPeer {
   Bytes buffer_;
 };
 
+inline bool has_ipv6() {
+  try {
+    const auto probe = open_udp(resolve("::1", 0, true, SOCK_DGRAM), {}, "a test");
+    return true;
+  } catch (const TunnelError&) {
+    return false;
+  }
+}
+
 inline FlatConfig with(FlatConfig base, const FlatConfig& more) {
   for (const auto& [key, value] : more) base[key] = value;
   return base;

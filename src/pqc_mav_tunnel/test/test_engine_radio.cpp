@@ -144,6 +144,16 @@ TEST_P(EngineRadio, AnAnswerOutlivesABurstOfLoss) {
   tunnel.air.change({});
 }
 
+/// The radio's place is on loopback wherever the data port is, so that nobody outside can name it as his source.
+TEST(EngineRadios, AGcsAtOneAddressHearsItsRadio) {
+  for (const std::string host : {"127.0.0.3", "::1"}) {
+    if (host == "::1" && !has_ipv6()) continue;
+    RadioTunnel tunnel("", {{"bind", host}});
+    ASSERT_TRUE(tunnel.connect()) << host;
+    tunnel.expect_round_trip(1);
+  }
+}
+
 TEST(EngineRadios, BytesWithoutAFrameAreTold) {
   RadioTunnel tunnel;
   ASSERT_TRUE(tunnel.connect());

@@ -82,15 +82,6 @@ TEST(EngineStart, NobodyAnswersThere) {
   EXPECT_TRUE(silent.receive(0ms)) << "it asks all the time";
 }
 
-bool has_ipv6() {
-  try {
-    const auto probe = open_udp(resolve("::1", 0, true, SOCK_DGRAM), {}, "a test");
-    return true;
-  } catch (const TunnelError&) {
-    return false;
-  }
-}
-
 /// Where the gcs listens and how the drone names it.
 struct Route {
   const char *gcs_bind, *peer, *drone_bind;

@@ -27,13 +27,10 @@ SerialOptions options_of(const RadioSettings& settings) {
   return {settings.path, settings.baud, settings.flow_control, true};
 }
 
+/// Not beside the data port: IPv6 takes datagrams from outside that name an address of this machine as their source.
 SockAddr loopback_like(const SockAddr& data) {
-  if (!data.any() && !data.empty()) {
-    auto out = data;
-    out.set_port(0);
-    return out;
-  }
-  return resolve("127.0.0.1", 0, true, SOCK_DGRAM);
+  const bool six = !data.any() && data.family() == AF_INET6;
+  return resolve(six ? "::1" : "127.0.0.1", 0, true, SOCK_DGRAM);
 }
 
 }  // namespace
