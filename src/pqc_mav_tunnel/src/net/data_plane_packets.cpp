@@ -343,8 +343,10 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     link.counters.roams.add();
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
+  const bool by_wire = link.by_wire();
   link.peer = path;
   link.probes.forget_least();
+  if (link.finder && by_wire != link.by_wire()) link.finder->forget();  // what it found is another way's
   settle_on_peer(link, now);
 }
 
