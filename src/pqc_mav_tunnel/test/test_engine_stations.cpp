@@ -125,6 +125,26 @@ TEST(EngineStations, OnCommandTheDroneGoesBackAndTheOldOneIsToldSo) {
   EXPECT_TRUE(eventually([&] { return state(*net.stations[1]) == LinkState::down && up(*net.stations[0]); }));
 }
 
+TEST(EngineStations, BothSessionsTakeAnotherPath) {
+  TwoStations net({{"standby", true},
+                   {"paths", Names{"first", "second"}},
+                   {"path.first.via", "127.0.0.1"},
+                   {"path.second.via", "127.0.0.2"}});
+  ASSERT_TRUE(net.uses("north"));
+  ASSERT_TRUE(eventually([&] { return net.standby() == "south"; }));
+  ASSERT_TRUE(eventually([&] { return status(*net.drone).paths.at(1).state == "good"; }));
+  ASSERT_TRUE(net.drone->use_path("first", "off"));
+  const auto hears_second = [&](std::size_t i) { return status(*net.stations[i]).peer.starts_with("127.0.0.2:"); };
+  ASSERT_TRUE(eventually([&] { return hears_second(0) && hears_second(1); }));
+  net.telemetry("hello");
+  EXPECT_EQ(net.grounds[0].receive_text(), "hello");
+  EXPECT_EQ(net.active(), "north") << "paths change before stations";
+  net.stations[0].reset();
+  ASSERT_TRUE(net.uses("south"));
+  EXPECT_EQ(net.command(1, "go"), "go");
+  EXPECT_EQ(status(*net.drone).handshakes_ok, 2u);
+}
+
 TEST(EngineStations, WithStandbyBothHaveASessionAndOneIsHeard) {
   TwoStations net({{"standby", true}});
   ASSERT_TRUE(net.uses("north"));

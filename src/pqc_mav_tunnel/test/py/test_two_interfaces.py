@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drone with two cables to its gcs: the routes say which of them is the path, and a change of them loses nothing."""
+"""A drone with two cables to its gcs. The routes say which of them is the path, and a change of them loses nothing; or
+each is a path of its own: one loses everything, one comes late, one goes and comes back."""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import socket
@@ -21,6 +23,7 @@ from tunnel_support import drone_config, eventually, gcs_config, udp
 CLONE_NEWNET = 0x40000000
 GCS = "10.214.9.9"  # on no cable: both lead to it
 PERIOD_S = 0.005
+PATHS = {"paths": ["first", "second"], "path": {"first": {"via": "cable1"}, "second": {"via": "cable2"}}}
 
 
 def ip(*arguments: str) -> None:
@@ -144,14 +147,16 @@ class Numbers:
 
 
 @contextmanager
-def flight(machines: Machines, keys: Path) -> Iterator[tuple[tunnel.Engine, tunnel.Engine, Numbers, Numbers]]:
+def flight(
+    machines: Machines, keys: Path, **more: Any
+) -> Iterator[tuple[tunnel.Engine, tunnel.Engine, Numbers, Numbers]]:
     """gcs, drone and what flies through them."""
     with ExitStack() as stack:
         ground, vehicle = Numbers(machines.gcs), Numbers(machines.drone)
         station = gcs_config(keys, bind="", drone={"uav1": {"plain_peer": address(ground.socket)}})
         gcs = on(machines.gcs, lambda: started(station))
         stack.callback(gcs.stop)
-        vessel = drone_config(keys, gcs.ports(), bind="", peer=GCS, plain_peer=address(vehicle.socket))
+        vessel = drone_config(keys, gcs.ports(), bind="", peer=GCS, plain_peer=address(vehicle.socket), **more)
         drone = on(machines.drone, lambda: started(vessel))
         stack.callback(drone.stop)
         assert eventually(lambda: all(end.status()[0]["state"] == "UP" for end in (gcs, drone)))
@@ -178,3 +183,63 @@ def test_a_change_of_route_moves_the_session_while_both_cables_live(machines: Ma
         assert ground.got == list(range(vehicle.sent))
         assert drone.status()[0]["session_id"] == session, "no handshake was needed"
         assert gcs.stats()[0]["roams"] == 1
+
+
+def states(drone: tunnel.Engine) -> dict[str, dict[str, Any]]:
+    """The drone's paths by their names."""
+    answer = json.loads(tunnel.Door(drone).ask('{"v": 1, "command": "status"}'))
+    return {path["name"]: path for path in answer["result"]["tunnels"][0]["paths"]}
+
+
+def both_routed(machines: Machines) -> None:
+    """Each interface has a way to the gcs, as a network manager makes it."""
+    for cable in (1, 2):
+        way = ("via", f"10.214.{cable}.2", "dev", f"cable{cable}", "metric", str(100 + cable))
+        ip("-n", machines.drone, "route", "replace", GCS, *way)
+
+
+def put_back(machines: Machines, cable: int) -> None:
+    """A cable as it was, which is another interface to the kernel."""
+    name = f"cable{cable}"
+    ip("-n", machines.drone, "link", "add", name, "type", "veth", "peer", "name", name, "netns", machines.gcs)
+    for end, host in ((machines.drone, 1), (machines.gcs, 2)):
+        ip("-n", end, "address", "add", f"10.214.{cable}.{host}/24", "dev", name)
+        ip("-n", end, "link", "set", name, "up")
+
+
+def flows(ground: Numbers, vehicle: Numbers) -> bool:
+    """More comes both ways."""
+    before = len(ground.got), len(vehicle.got)
+    return eventually(lambda: len(ground.got) > before[0] + 100 and len(vehicle.got) > before[1] + 100)
+
+
+def test_a_cable_that_loses_everything_gives_way_and_is_taken_again(machines: Machines, keys: Path) -> None:
+    both_routed(machines)
+    with flight(machines, keys, **PATHS) as (gcs, drone, ground, vehicle):
+        assert gcs.status()[0]["peer"].startswith("10.214.1.1:")
+        assert eventually(lambda: states(drone)["second"]["state"] == "good")
+        machines.cut(1)
+        assert eventually(lambda: states(drone)["second"]["state"] == "best")
+        assert flows(ground, vehicle)
+        ip("-n", machines.gcs, "link", "set", "cable1", "up")
+        assert eventually(lambda: states(drone)["first"]["state"] == "best")
+        assert flows(ground, vehicle)
+        for numbers in (ground, vehicle):
+            assert len(set(numbers.got)) == len(numbers.got), "nothing twice"
+        assert drone.status()[0]["handshakes_ok"] == 1
+
+
+def test_an_interface_may_come_late_and_come_back(machines: Machines, keys: Path) -> None:
+    ip("-n", machines.drone, "link", "delete", "cable1")
+    ip("-n", machines.drone, "route", "replace", GCS, "via", "10.214.2.2", "dev", "cable2", "metric", "102")
+    with flight(machines, keys, **PATHS) as (_gcs, drone, ground, vehicle):
+        assert states(drone)["first"]["problem"] == "There is no network interface 'cable1' now."
+        for _ in range(2):
+            assert eventually(lambda: states(drone)["second"]["state"] == "best")
+            assert flows(ground, vehicle)
+            put_back(machines, 1)
+            both_routed(machines)
+            assert eventually(lambda: states(drone)["first"]["state"] == "best")
+            assert flows(ground, vehicle)
+            ip("-n", machines.drone, "link", "delete", "cable1")
+        assert drone.status()[0]["handshakes_ok"] == 1
