@@ -37,6 +37,12 @@ def test_overlapping_intervals_are_a_tie():
     assert ranges[["suite", "rank_from", "rank_to"]].to_numpy().tolist() == [["a", 1, 2], ["b", 1, 3], ["c", 2, 3]]
 
 
+def test_intervals_that_touch_are_a_tie():
+    table = suites(("a", 1.0, 2.0, 3.0), ("b", 3.0, 4.0, 5.0))
+    assert intervals.tied_with_the_least(table)["suite"].tolist() == ["a", "b"]
+    assert intervals.with_rank_ranges(table)[["rank_from", "rank_to"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+
+
 def test_the_least_is_alone_where_it_is_told_apart():
     table = suites(("b", 4.0, 5.0, 6.0), ("a", 1.0, 2.0, 3.0))
     assert intervals.tied_with_the_least(table)["suite"].tolist() == ["a"]
@@ -84,6 +90,21 @@ def test_the_same_values_give_the_same_interval():
     assert intervals.clustered_interval(runs) == intervals.clustered_interval(runs)
     with pytest.raises(ValueError, match="needs a value"):
         intervals.clustered_interval([[]])
+
+
+def test_of_few_runs_the_interval_reaches_from_the_least_to_the_greatest_of_their_medians():
+    for seed in range(30):
+        runs = [list(np.random.default_rng(seed + number).normal(5, 1, 30)) for number in range(5)]
+        low, high = intervals.clustered_interval(runs, seed)
+        medians = [float(np.median(each)) for each in runs]
+        assert low <= min(medians) and max(medians) <= high
+
+
+@pytest.mark.parametrize("runs", intervals.FEW_RUNS)
+def test_the_factor_for_few_runs_is_that_of_normal_samples(runs):
+    drawn = np.random.default_rng(3).normal(size=(400_000, runs))
+    ratios = np.abs(np.median(drawn, axis=1)) / np.std(drawn, axis=1, ddof=1)
+    assert intervals.FEW_RUNS[runs] == pytest.approx(np.quantile(ratios, 0.95), rel=0.02)
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4, 5, 6, 9])
