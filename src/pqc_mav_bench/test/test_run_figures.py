@@ -288,6 +288,17 @@ def test_a_handshake_that_timed_out_is_found():
     assert run.rekey.rekeys_failed == 1
 
 
+@pytest.mark.parametrize(
+    "error", ["unknown_drone", "bad_gate", "bad_signature", "bad_drone_signature", "bad_confirm", "weak_key"]
+)
+def test_a_handshake_that_failed_to_authenticate_is_found(error):
+    def refused(drone, _ground):
+        drone.refuses = {"cs-a": "The handshake failed."}
+        drone.reports = [handshake("cs-a", ok=False, error=error, reason="refused")]
+
+    assert "handshake_auth_fail" in {finding.name for finding in good_run(prepare=refused).findings}
+
+
 def test_the_number_of_checks_is_stored():
     assert good_run().validation.checks == len(sanity.CHECKS)
 

@@ -3,7 +3,7 @@ import pytest
 from scenes import DRONE, Scene
 
 from pqc_mav_detect.channels import CHANNELS
-from pqc_mav_detect.window import GRACE_S, IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows
+from pqc_mav_detect.window import IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows
 
 
 def test_every_window_has_every_channel_and_rates() -> None:
@@ -41,12 +41,13 @@ def test_readings_that_come_together_are_one() -> None:
 
 def test_packets_of_the_session_before_are_no_garbage() -> None:
     scene = Scene()
-    begun = scene.run(GRACE_S - 1.0, drop_unknown=300.0)
+    begun = scene.run(9.5, drop_unknown=300.0)
     assert not any(window.values["garbage"] for window in begun)
-    later = scene.run(3.0, drop_unknown=300.0)
+    later = scene.run(1.0, drop_unknown=300.0)
     assert later[-1].values["garbage"] == pytest.approx(300, abs=11)
     scene.run(2.0, opened=0.0, drop_unknown=300.0)  # the peer has been restarted: its packets are of no session
-    assert scene.run(GRACE_S - 1.0, drop_unknown=300.0)[-1].values["garbage"] == 0
+    assert scene.run(9.5, drop_unknown=300.0)[-1].values["garbage"] == 0
+    assert scene.run(1.0, drop_unknown=300.0)[-1].values["garbage"] == pytest.approx(300, abs=11)
 
 
 def test_malformed_ones_are_garbage_at_any_time() -> None:
@@ -91,6 +92,7 @@ def test_what_is_not_the_tunnels() -> None:
     scene = Scene()
     quiet = scene.run(2.0, kernel=ours, enc_rx_bytes=0.0)
     assert max(window.values["foreign_packets"] for window in quiet) <= 20
+    assert quiet[-1].values["foreign_bytes"] == pytest.approx(320 * 100), "but for the headers of the tunnel's packets"
     scene = Scene()
     scene.run(1.0, kernel=ours)
     more = {"packets": 820.0, "bytes": 320.0 * 142 + 50_000, "udp_no_port": 400.0, "icmp_echo": 90.0}

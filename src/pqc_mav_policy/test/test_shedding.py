@@ -51,6 +51,7 @@ def relapses(seen: dict[str, Any]) -> tuple[list[int], Shedding, float]:
     [
         (FULL, "20.0 % of the packets are lost, and a round trip takes 800 ms more"),
         ({"link": {"loss": 0.2, "queue_s": 0.5}}, ""),
+        ({"link": {"loss": 0.021, "queue_s": 0.8}}, "2.1 % of the packets are lost"),
         ({"link": {"loss": 0.02, "queue_s": 0.8}}, ""),
         ({"link": {"loss": 0.2, "queue_s": None}}, ""),
         ({"link": {"loss": 0.2, "queue_s": 0.8, "valid": False}}, ""),
@@ -140,7 +141,9 @@ def test_without_a_rate_nothing_is_ever_shed() -> None:
 def test_it_is_let_go_on_trial_after_a_time_that_doubles_with_each_relapse() -> None:
     waits, state, now = relapses(FULL)
     assert waits == [30, 60, 120, 240, 480, 960, 960, 960]
-    assert after(6, well(**FULL), state, now + shedding.FORGET_S).times == 1
+    # It was let go at now - 1, and a relapse counts after 5 s; half an hour later it is a new trouble.
+    assert after(6, well(**FULL), state, now - 1 + 1794).times == 9
+    assert after(6, well(**FULL), state, now - 1 + 1795).times == 1
 
 
 def test_a_silent_ground_station_does_not_say_that_there_is_room() -> None:

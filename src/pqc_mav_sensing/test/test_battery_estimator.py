@@ -141,7 +141,7 @@ def test_the_autopilots_percentage_wins_over_an_assumed_capacity() -> None:
 
 @pytest.mark.parametrize(("armed", "climbing"), [(True, False), (False, True)])
 def test_without_a_current_sensor_the_slope_begins_anew_after_the_load_changed(armed: bool, climbing: bool) -> None:
-    target = estimator(grace_s=20.0)
+    target = estimator()
 
     def rate_at(until_s: float) -> float:
         for index in range(round(until_s * 5) - 200, round(until_s * 5) + 1):

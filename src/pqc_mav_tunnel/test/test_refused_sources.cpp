@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace pqcmav {
 namespace {
@@ -96,6 +99,37 @@ TEST(RefusedSources, WhatIsOlderWeighsLessAndIsForgotten) {
   EXPECT_EQ(most->network, "203.0.113.0/24");
   for (std::uint64_t now = 7 * kSecond; now < 60 * kSecond; now += kSecond / 10) sources.tick(now);
   EXPECT_EQ(sources.shown().sum, 0);
+}
+
+std::vector<double> weights(RefusedSources& sources, std::uint64_t now) {
+  sources.tick(now);
+  std::vector<double> found;
+  for (const auto& entry : sources.shown().entries) found.push_back(entry.weight);
+  std::ranges::sort(found, std::greater());
+  return found;
+}
+
+/// Misra and Gries: where all places are taken, a new network and the old ones cancel out.
+TEST(RefusedSources, ANewNetworkAndTheOldOnesCancelOut) {
+  RefusedSources sources;
+  const auto add = [&](int network) { sources.add(at("10.0." + std::to_string(network) + ".1")); };
+  for (int network = 1; network <= 16; ++network) add(network);
+  add(1);
+  std::vector<double> expected(16, 1.0);
+  expected[0] = 2;
+  EXPECT_EQ(weights(sources, kSecond), expected);  // all are 3/4 from now on
+  add(17);
+  expected.assign(16, 0.0);
+  expected[0] = 0.75;
+  expected[1] = 0.25;
+  EXPECT_EQ(weights(sources, 2 * kSecond), expected) << "what is left of the new one has the place of one that is gone";
+  EXPECT_DOUBLE_EQ(sources.shown().sum, 17 * 0.75 + 1) << "what cancelled out came nevertheless";
+
+  RefusedSources full;
+  for (int network = 1; network <= 16; ++network)
+    for (int i = 0; i < 2; ++i) full.add(at("10.0." + std::to_string(network) + ".1"));
+  full.add(at("10.0.17.1"));
+  EXPECT_EQ(weights(full, kSecond), std::vector<double>(16, 1.0)) << "nothing is left of the new one";
 }
 
 TEST(RefusedSources, SeveralDataThreadsAreAddedUp) {

@@ -162,6 +162,35 @@ TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {
   EXPECT_EQ(choice.next(142 * kS), (Step{Act::take_over, 0}));
 }
 
+/// A pause of 6 s is none: a standby is asked every 5 s. After a longer one it is healthy only from then on.
+TEST(StationChoice, AStandbyThatWasAwayIsHealthyFromThenOn) {
+  for (const std::uint64_t more : {0, 1}) {
+    auto choice = with_both(30 * kS);
+    choice.took_over(110 * kS);
+    ASSERT_EQ(choice.standby(), 0U);
+    choice.heard(0, 110 * kS);
+    choice.heard(0, 116 * kS + more);
+    for (auto at = 117 * kS; at <= 140 * kS; at += kS) {
+      choice.heard(0, at);
+      choice.heard(1, at);
+    }
+    EXPECT_EQ(choice.next(140 * kS), more == 0 ? (Step{Act::take_over, 0}) : Step{});
+    choice.heard(0, 146 * kS);
+    choice.heard(1, 146 * kS);
+    EXPECT_EQ(choice.next(146 * kS), more == 0 ? (Step{Act::take_over, 0}) : Step{});
+    EXPECT_EQ(choice.next(146 * kS + 1), (Step{Act::take_over, 0}));
+  }
+}
+
+TEST(StationChoice, NoOrderMovesItToAStandbyThatWasNotHeardForSixSeconds) {
+  auto choice = with_both();
+  choice.heard(1, 110 * kS);
+  choice.heard(0, 116 * kS);
+  choice.prefer(1);
+  EXPECT_EQ(choice.next(116 * kS), (Step{Act::take_over, 1}));
+  EXPECT_EQ(choice.next(116 * kS + 1), Step{});
+}
+
 TEST(StationChoice, NeverGoesBackByItselfWithoutSuchATime) {
   auto choice = with_both();
   choice.ended(0, 110 * kS);

@@ -37,6 +37,7 @@ def test_without_an_interval_nothing_is_told_apart():
     assert not estimate.span_ratio(values).has_interval
     assert not estimate.span_gap(values).has_interval
     assert Estimate.exact(1).below(Estimate.exact(1.001))
+    assert not Estimate(2, 1, 3).below(Estimate(4, 3, 5)), "intervals that touch are a tie"
 
 
 @settings(max_examples=200, deadline=None)

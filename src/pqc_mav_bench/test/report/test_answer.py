@@ -102,6 +102,22 @@ def in_short_of(c):
     return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", shortly(c).html))
 
 
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [
+        (1.0, "That ML-KEM-768 is faster than HQC-192 is certain: by 5.3 times even from interval to interval."),
+        (0.19, "That ML-KEM-768 is faster than HQC-192 is certain: by 1.0 times even from interval to interval."),
+        (0.188, "ML-KEM-768 and HQC-192 cannot be told apart."),
+    ],
+)
+def test_certain_is_what_holds_from_the_end_of_one_interval_to_the_next(with_detectors, factor, said):
+    """HQC-192 takes 13.558 ms at least, ML-KEM-768 2.561 at most: 5.295 times as much."""
+    single = with_detectors.single
+    hqc = single["suite"].str.startswith("HQC-192")
+    quick = single.assign(handshake_ms=single["handshake_ms"].where(~hqc, factor * single["handshake_ms"]))
+    assert said in in_short_of(replace(with_detectors, single=quick))["How sure"]
+
+
 def test_what_limits_the_answer_follows_the_runs(campaign):
     link = campaign.raw.assign(**{"run_context.link": "20 ms, 5 % loss"})
     found = in_short_of(replace(campaign, raw=link, runs=campaign.runs.assign(power_measured=1.0)))

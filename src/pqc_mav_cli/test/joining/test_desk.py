@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pqc_mav_cli.errors import CliError
-from pqc_mav_cli.joining.desk import GRACE_S, PART, Desk, Stage, plain
+from pqc_mav_cli.joining.desk import PART, Desk, Stage, plain
 
 A, B = "a" * 32, "b" * 32
 SHARE = bytes(range(256)) * 10
@@ -98,15 +98,16 @@ def test_who_has_begun_in_time_may_finish_but_not_fall_silent() -> None:
     ground.whole(A, "part", 599.0, part=0)
     assert ground.ask(A, "part", 640.0, part=1) == {"part": 1}
     assert ground.ask(B, "part", 641.0, part=1)["refused"] == "taken"
-    assert ground.desk.look(640.0 + GRACE_S) is Stage.OVER
-    assert ground.ask(A, "stored", 640.0 + GRACE_S)["refused"] == "over" and ground.stored == []
+    assert ground.desk.look(699.9) is not Stage.OVER
+    assert ground.desk.look(700.0) is Stage.OVER
+    assert ground.ask(A, "stored", 700.0)["refused"] == "over" and ground.stored == []
 
 
 def test_a_stranger_s_question_does_not_lengthen_it() -> None:
     ground = Ground()
     ground.whole(A, "part", 10.0, part=0)
     ground.whole(B, "part", 60.0, part=0)
-    assert ground.desk.look(10.0 + GRACE_S) is Stage.OVER
+    assert ground.desk.look(70.0) is Stage.OVER
 
 
 @pytest.mark.parametrize("ask", ["stored", "tested", "give"])

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,6 +98,14 @@ def test_the_newest_of_each_topic_is_on_the_page(heard: Senses, tmp_path: Path, 
     assert f"pqcmav_battery_amperes{{{where}}}" not in found, "what is not known is not 0"
     assert 0 <= found[f'pqcmav_sense_age_seconds{{{where},sense="battery"}}'] < 60
     assert not said
+
+
+def test_what_was_not_heard_for_ten_minutes_is_forgotten(heard: Senses, monkeypatch: pytest.MonkeyPatch) -> None:
+    until(lambda: len(heard.readings()) == 3, "three topics")
+    at_s = [each for _, each in heard._newest.values()]
+    for now_s, known in ((min(at_s) + 599.9, 3), (max(at_s) + 600.1, 0)):
+        monkeypatch.setattr(senses_module, "time", SimpleNamespace(monotonic=lambda now_s=now_s: now_s, time=time.time))
+        assert len(heard.readings()) == known
 
 
 def test_what_is_old_is_not_shown_as_new() -> None:
