@@ -70,3 +70,8 @@ def test_load_that_is_shed_for_an_alarm_is_a_warning_with_how_often() -> None:
     report = diagnose(tick, controller, "")
     assert report.level == Level.WARN
     assert (report.values["shedding"], report.values["shed for alarms"]) == ("a detector reports it", 3)
+    problem = "the proxy does not shape"
+    assert diagnose(tick, controller, "", problem).message.startswith(f"load cannot be shed, {problem}; ")
+    assert diagnose(tick, controller, "").message.startswith("HOLD")
+    controller.shedding = Shedding()
+    assert diagnose(tick, controller, "", problem).message.startswith("HOLD"), "nor is it to be"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from scenes import CORE, DEFAULT, GROUND, suite, well
 
-from pqc_mav_policy.memory import SAME_SWITCH_S, Memory, abandon, begin, observe
+from pqc_mav_policy.memory import Memory, abandon, begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
@@ -56,6 +56,8 @@ def test_keys_that_were_asked_for_here_count_once(order: str) -> None:
         memory = see(see(asked, 101.0, well(outcomes=ours())), 102.0, well(**new))
     assert memory.rekeys == (100.6,)
     assert see(memory, 103.0, well(epoch=2, switched=102.6)).rekeys == (100.6,), "somebody else's"
+    again = see(memory, 110.0, well(session={"pending_suite": DEFAULT}, epoch=2, switched=109.6))
+    assert again.rekeys == (100.6, 109.6), "those of the next request"
 
 
 def test_five_rekeys_of_an_operator_leave_the_policy_all_of_its_own() -> None:
@@ -83,7 +85,8 @@ def test_a_new_session_after_a_lost_link_is_no_rekey() -> None:
 def test_a_new_session_is_noticed_even_with_the_same_suite_and_epoch() -> None:
     memory = see(settled(), 101.0, well(epoch=0, switched=0.0))
     assert memory.last_switch_s == 0.0
-    assert see(memory, 103.0, well(epoch=0, switched=SAME_SWITCH_S)).last_switch_s == 0.0
+    assert see(memory, 103.0, well(epoch=0, switched=0.5)).last_switch_s == 0.0
+    assert see(memory, 103.0, well(epoch=0, switched=0.51)).last_switch_s == 0.51
     again = see(memory, 103.0, well(epoch=0, switched=102.5))
     assert (again.last_switch_s, again.calm_since_s, again.rekeys) == (102.5, 102.5, ())
     assert see(again, 104.0, well(epoch=0, switched=102.9)) == replace(again, last_s=104.0), (
@@ -176,6 +179,13 @@ def test_a_ratchet_that_failed_is_remembered_until_the_keys_change() -> None:
 def test_a_refusal_that_leads_to_another_suite_is_no_repetition() -> None:
     refused = replace(failed(OTHER, "rejected"), blacklisted=(OTHER,))
     assert see(settled(), 101.0, refused).failures == 0
+
+
+def test_the_cooldown_begins_with_the_later_of_switch_and_failure() -> None:
+    memory = begin(0.0)
+    assert memory.cooldown_until_s(30.0) is None
+    assert replace(memory, last_switch_s=5.0).cooldown_until_s(30.0) == 35.0
+    assert replace(memory, last_switch_s=5.0, last_failure_s=7.0).cooldown_until_s(30.0) == 37.0
 
 
 def test_success_is_not_a_failure() -> None:

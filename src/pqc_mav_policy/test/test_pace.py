@@ -42,6 +42,14 @@ def test_a_late_report_does_not_stop_decisions_and_a_lost_one_is_given_up() -> N
     assert max(later - earlier for earlier, later in pairwise(times)) < 1.5
 
 
+def test_after_three_periods_without_a_report_the_clock_alone_decides() -> None:
+    pace = Pace(1.0, 0.0)
+    assert pace.on_report(10.0)
+    assert not pace.on_clock(11.24) and pace.on_clock(11.25)
+    assert not pace.on_clock(12.49) and pace.on_clock(12.5)
+    assert not pace.on_clock(13.49) and pace.on_clock(13.5)
+
+
 def test_reports_in_quick_succession_do_not_hurry_it() -> None:
     reports = [0.1 * n for n in range(1, 100)]
     assert len(decided(reports, 10.0)) <= 13

@@ -40,6 +40,7 @@ def it(current: str = LONG, parameters: PolicyParameters = P, failed: bool = Fal
         ({"ratchets": 7}, False),
         ({"ratchet_for_s": 330.1}, True),
         ({"ratchet_for_s": 330.0}, False),
+        ({"ratchet_for_s": 0.5}, False),
         ({"ratchet_for_s": 0.0}, False),
     ],
 )

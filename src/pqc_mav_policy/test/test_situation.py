@@ -83,6 +83,14 @@ def test_a_decision_for_a_lower_level_becomes_a_hold_when_only_the_engines_list_
     assert at(change(inputs, available=(LIGHT,), blacklisted=(DEFAULT,))).no_lower(decide).to_suite == LIGHT
 
 
+def test_a_hold_stays_what_it_is_where_the_engine_avoids_what_would_be_climbed_to() -> None:
+    def decide(it: Situation) -> Decision:
+        return it.change(Action.UPGRADE, "climb", 8, "b.", HEAVY) if HEAVY in it.candidates else it.hold("own", 3, "a.")
+
+    held = at(well(vehicle=GROUND, blacklisted=(HEAVY,))).no_lower(decide)
+    assert (held.action, held.guard, held.priority, held.reason) == (Action.HOLD, "own", 3, "a.")
+
+
 def test_only_what_is_available_and_known_may_be_chosen() -> None:
     assert at(well(available=("cs-new-aesgcm-new", LIGHT))).candidates == (LIGHT,)
     assert at(well(available=())).candidates == ()
@@ -123,6 +131,7 @@ def test_rekey_intervals_by_family_and_phase() -> None:
     assert at(well(suite("HQC-192-AG-MD-65"))).rekey_interval_s == 300.0
     assert at(well(suite("MC-460-AG-MD-65"))).rekey_interval_s == 0.0
     assert at(well(vehicle={"phase": Phase.TAKEOFF})).rekey_interval_s is None
+    assert at(well(vehicle=GROUND)).rekey_interval_s == 60.0
 
 
 def test_age_of_the_keys_by_the_engine_or_since_the_switch() -> None:

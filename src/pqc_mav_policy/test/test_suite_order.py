@@ -83,6 +83,19 @@ def test_order_follows_the_cost_of_the_handshake_by_octaves() -> None:
     assert [octave(s) for s in order.suites] == sorted(octave(s) for s in order.suites)
 
 
+def test_the_first_octave_ends_at_4_ms() -> None:
+    for each in CATALOGUE.values():
+        work = work_ms(each.kem_token, each.sig_token)
+        assert octave(each) == sum(work > 4.0 * 2**n for n in range(20))
+    assert octave(CATALOGUE[suite("ML-512-AG-FA-512")]) == 0
+
+
+def test_outside_the_published_tiers_the_level_comes_first() -> None:
+    order = SuiteOrder(CATALOGUE.values(), "published")
+    levels = [each.level for each in order.suites if published_tier(each) is None]
+    assert len(set(levels)) == 3 and levels == sorted(levels)
+
+
 def test_every_algorithm_of_the_registry_has_a_cost() -> None:
     assert all(work_ms(s.kem_token, s.sig_token) > 0 for s in CATALOGUE.values())
     with pytest.raises(KeyError):

@@ -34,6 +34,10 @@ def test_csv_and_json_say_the_same(tmp_path: Path) -> None:
     assert load(written(tmp_path, content, "table.json"))["cs-a-b-c"] == row
 
 
+def test_a_figure_may_be_nothing(tmp_path: Path) -> None:
+    assert load(written(tmp_path, f"{HEAD}\ncs-a,1.5,0,,0,bench,false\n"))["cs-a"].power_w == 0.0
+
+
 def test_what_is_saved_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
     rows = list(load(DEFAULT_FILE).values())
     save(tmp_path / "out.csv", rows)

@@ -76,6 +76,8 @@ def test_no_worse() -> None:
         [measured("a", 10.0), measured("b", 20.0, None), measured("c", 20.1), measured("d", 1.0)]
     )
     assert no_worse(figures, "b", "a") and no_worse(figures, "d", "a") and no_worse(figures, "x", "x")
+    watts = PerformanceTable([measured("a", 10.0, 4.0), measured("b", 10.0, 4.0 + TIE_W), measured("c", 10.0, 4.06)])
+    assert no_worse(watts, "b", "a") and not no_worse(watts, "c", "a")
     assert not no_worse(figures, "c", "a") and not no_worse(figures, "x", "a") and not no_worse(figures, "a", "x")
 
 
@@ -84,6 +86,8 @@ def test_a_standing_guard_leaves_the_table_fresh_keys_alone() -> None:
     strategy = hybrid(learned(warm, hold=1.0, rekey=2.0, level_5=3.0))
     decision = decide(strategy, warm, "thermal-elevated")
     assert (decision.action, decision.guard) == (Action.REKEY, "thermal-elevated+rl")
+    assert decide(strategy, warm, "thermal-elevated", 4.9).action is Action.HOLD, "it may yet act"
+    assert decide(strategy, warm, "thermal-elevated", 5.0).action is Action.REKEY
 
 
 def test_the_expert_is_held_back_from_a_heavier_suite_under_stress() -> None:

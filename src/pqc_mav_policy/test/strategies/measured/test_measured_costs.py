@@ -55,6 +55,9 @@ def test_energy_counts_where_it_was_measured() -> None:
     assert not dear.fits(BEST, GOOD, (), 10.0)
     assert dear.fits(LIGHT, GOOD, (), 10.0)
     assert model(row(BEST, 3.0, 5.0), budget_j=6.0).fits(BEST, GOOD, (), 10.0)
+    assert model(row(BEST, 3.0), budget_j=0.001).fits(BEST, GOOD, (), 10.0), (
+        "what was not measured is not held against it"
+    )
 
 
 def test_handshakes_of_this_flight_are_averaged() -> None:
