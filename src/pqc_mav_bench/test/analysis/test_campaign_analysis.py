@@ -180,6 +180,24 @@ def test_comparison_flags_only_what_the_machine_does_not_explain():
     assert result.flagged["suite"].tolist() == ["s3"]
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "flagged"),
+    [(-0.49, 1.09, []), (-0.51, 1.09, ["s0"]), (-0.49, 1.11, ["s8"]), (-0.51, 1.11, ["s0", "s8"])],
+)
+def test_a_ratio_is_flagged_beyond_one_and_a_half_interquartile_ranges(least, most, flagged):
+    """The quartiles of the logarithms are 0.1 and 0.5, so that the limits are -0.5 and 1.1."""
+    logs = [least, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, most]
+    a = table.complete(pd.DataFrame([row(f"s{i}", 0.5 * math.exp(each)) for i, each in enumerate(logs)]))
+    result = compare.compare(a, a.assign(handshake_ms=0.5))
+    assert result.flagged["suite"].tolist() == flagged
+
+
+def test_what_took_no_time_has_no_ratio():
+    a = table.complete(pd.DataFrame([row("x", 0.5), row("y", 0.0)]))
+    result = compare.compare(a, a)
+    assert (result.rows["suite"].tolist(), result.typical) == (["x"], 1.0)
+
+
 def test_comparison_names_what_one_side_lacks():
     a = table.complete(pd.DataFrame([row("x", 1.0), row("y", 2.0)]))
     result = compare.compare(a, a[a["suite"] == "x"])

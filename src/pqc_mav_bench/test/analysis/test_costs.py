@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recomputed import printed_only
 
 from pqc_mav_bench.analysis import energy, pareto, rekey, reliability
+from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 
 
 @settings(max_examples=80, deadline=None)
@@ -71,6 +72,18 @@ def test_frontier_is_exactly_the_undominated(points):
     assert sorted(pareto.frontier(table).index) == expected
     assert set(pareto.frontier(table)["handshake_ms"]) <= set(pareto.fastest_per_level(table)["handshake_ms"])
     assert len(pareto.fastest_per_level(table)) == table["nist_level"].nunique()
+
+
+def test_where_costs_have_intervals_only_what_surely_costs_more_is_dominated():
+    ends = {"a": (1, 8.0, 9.0), "b": (3, 5.0, 8.0), "c": (3, 2.0, 4.9), "d": (5, 4.9, 6.0), "e": (5, 5.1, 9.0)}
+    table = pd.DataFrame(ends, index=["nist_level", LOW, HIGH]).T.assign(**{COUNT: 30.0, RUNS: 3.0})
+    table["handshake_ms"] = (table[LOW] + table[HIGH]) / 2
+    assert pareto.frontier(table).index.tolist() == ["c", "d", "e"], "what touches is a tie"
+    assert pareto.fastest_per_level(table).index.tolist() == ["a", "c", "d", "e"]
+    few = table.assign(**{COUNT: [30.0, 30.0, 29.0, 30.0, 30.0]})
+    assert pareto.frontier(few).index.tolist() == ["b", "d", "e"], "c has too few handshakes"
+    assert pareto.fastest_per_level(few).index.tolist() == ["a", "b", "d", "e"]
+    assert pareto.fastest_per_level(table.assign(**{COUNT: 1.0})).empty
 
 
 def test_frontier_of_nothing_is_empty():

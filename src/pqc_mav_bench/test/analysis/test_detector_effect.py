@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, effects, family_effects
+from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, cipher_effects, effects, family_effects
 from pqc_mav_bench.analysis.intervals import OWN, SIGNIFICANCE
 
 
@@ -60,6 +60,26 @@ def test_few_pairs_or_no_baseline_give_nothing():
     assert effects(suites({"tst": lambda _: 1.1}, pairs=FEWEST_PAIRS - 1)) == []
     table = suites({"tst": lambda _: 1.1})
     assert effects(table[table["scenario"] == "tst"]) == []
+
+
+def test_a_suite_that_took_no_time_is_compared_with_nothing():
+    table = suites({"tst": lambda _: 1.2})
+    table = table.assign(handshake_ms=table["handshake_ms"] / 100)
+    (whole,) = effects(table)
+    without = table["suite"].str.startswith("s3-") & (table["scenario"] == "baseline")
+    (found,) = effects(table.assign(handshake_ms=table["handshake_ms"].where(~without, 0.0)))
+    assert (whole.pairs, found.pairs) == (12, 11)
+    assert found.ratio == whole.ratio == pytest.approx(1.2)
+
+
+def test_a_cipher_is_compared_with_another_one_of_the_same_pair():
+    table = suites({})
+    aead = table["suite"].str[-1].map({"0": "AES-256-GCM", "1": "Ascon-128a", "2": "ChaCha20-Poly1305"})
+    slower = table["handshake_ms"].where(aead != "Ascon-128a", 1.5 * table["handshake_ms"])
+    made = table.assign(aead=aead, handshake_ms=slower)
+    found = {effect.scenario: effect.ratio for effect in cipher_effects(made)}
+    assert found == {"Ascon-128a": pytest.approx(1.5), "ChaCha20-Poly1305": pytest.approx(1.0)}
+    assert cipher_effects(made.assign(kem="", sig="")) == [], "what has no pair is of no pair"
 
 
 def test_ciphers_of_one_pair_do_not_count_as_more_evidence():

@@ -40,6 +40,13 @@ def test_the_interval_leaves_zero_out_exactly_when_the_test_does():
         assert (found.low > 0 or found.high < 0) == (found.p <= 0.05)
 
 
+def test_fewer_than_six_pairs_have_an_interval_over_all_of_them():
+    found = signed_ranks([1.0, 2.0, 4.0, 8.0, 16.0])
+    assert (found.low, found.high) == (1.0, 16.0) and found.p > 0.05
+    six = signed_ranks([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+    assert (six.low, six.high) == (1.0, 32.0) and six.p == 2 / 2**6
+
+
 def test_no_difference_and_no_pair():
     assert signed_ranks([0.0] * 8).p == 1.0
     with pytest.raises(ValueError, match="needs a pair"):

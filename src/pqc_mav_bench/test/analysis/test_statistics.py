@@ -49,6 +49,14 @@ def test_between_two_entries_the_wider_interval_is_taken():
     assert statistics.mean_interval(values)[1] == pytest.approx(2.179 * math.sqrt(20 / 15))
 
 
+@pytest.mark.parametrize(("freedom", "quantile"), statistics.T_95.items())
+def test_student_s_quantiles_leave_5_percent_outside(freedom, quantile):
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    x = np.linspace(0.0, quantile, 20_001)
+    density = scale * (1 + x**2 / freedom) ** (-(freedom + 1) / 2)
+    assert 2 * float(np.sum(density[1:] + density[:-1]) / 2 * (x[1] - x[0])) == pytest.approx(0.95, abs=5e-5)
+
+
 @settings(max_examples=60, deadline=None)
 @given(VALUES)
 def test_statistics_are_ordered(values):
@@ -107,6 +115,7 @@ def test_regression_finds_the_law_it_was_made_from():
     assert exact.predict(800, 655) == pytest.approx(10**-1.4 * 800**0.9 * 655**0.3)
     noisy = regression.fit(a**0.9 * 10 ** rng.normal(0, 0.3, 80), a)
     assert 0.4 < noisy.r_squared < 0.95
+    assert regression.fit([1.0, 1.0, 1.0], [1, 2, 3]).r_squared == 1, "nothing scatters"
 
 
 def test_regression_refuses_what_determines_nothing():
