@@ -4,7 +4,7 @@ import pytest
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detector import Opinion
-from pqc_mav_detect.episodes import CLEAR_S, Episodes, level_of
+from pqc_mav_detect.episodes import Episodes, level_of
 
 FORGED = Opinion({classes.FORGERY: 2.0}, {}, ((classes.FORGERY, "9 forged"),), 3.0)
 QUIET = Opinion()
@@ -21,9 +21,17 @@ def test_up_at_once_and_down_after_a_while() -> None:
     verdict = episodes.update(FORGED, 5.1)
     assert (verdict.level, verdict.kind, verdict.first_seen_s) == (Level.ATTACK, classes.FORGERY, 3.0)
     assert (verdict.probability, verdict.confidence) == (1.0, 1.0)
-    assert episodes.update(QUIET, 5.1 + CLEAR_S - 0.1) is verdict
-    done = episodes.update(QUIET, 5.2 + CLEAR_S)
+    assert episodes.update(FORGED, 6.0) == verdict
+    assert episodes.update(QUIET, 8.9).level is Level.ATTACK
+    done = episodes.update(QUIET, 9.0)
     assert (done.level, done.kind, done.first_seen_s, done.evidence) == (Level.NONE, "", None, ())
+
+
+def test_what_is_less_sure_takes_as_long_to_come_down_as_nothing() -> None:
+    episodes = Episodes()
+    assert episodes.update(FORGED, 5.0).level is Level.ATTACK
+    faint = Opinion({classes.FORGERY: 0.5})
+    assert [episodes.update(faint, now_s).level for now_s in (5.1, 7.9, 8.0)] == [2, 2, 1]
 
 
 def test_an_episode_keeps_when_it_began() -> None:

@@ -16,6 +16,15 @@ def test_means_and_maxima_over_both_spans() -> None:
     assert row["opened.mean_5s"] == pytest.approx(320, abs=2)
 
 
+def test_now_is_the_newest_window() -> None:
+    features, scene = Features(), Scene()
+    for rate in (0.0, 0.0, 50.0, 10.0):
+        for window in scene.run(0.1, drop_auth_fail=rate):
+            features.push(window)
+    row = dict(zip(NAMES, features.vector(), strict=True))
+    assert row["forged.now"] == pytest.approx(10) and row["forged.max_0.5s"] == pytest.approx(50)
+
+
 def test_the_vector_has_its_names_and_is_empty_at_first() -> None:
     assert len(NAMES) == len(set(NAMES)) == len(CHANNELS) * len(KINDS)
     features = Features()

@@ -79,7 +79,8 @@ def test_a_kernel_without_the_files(tmp_path: Path) -> None:
 
 def test_how_long_this_process_waited_for_a_processor(tmp_path: Path) -> None:
     assert waited_ns("31337 52255667 12\n") == 52255667
-    assert waited_ns("") == 0
+    assert waited_ns("5 7") == 7
+    assert waited_ns("5") == waited_ns("") == 0
     files = Files(waited=tmp_path / "missing")
     assert files.read()["waited_ns"] == 0
     files.close()

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scenes import Scene
 
-from pqc_mav_detect.classes import FORGERY, ON_PATH
+from pqc_mav_detect.classes import BLACKOUT, FORGERY, ON_PATH, REPLAY
 from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.learned import OUTPUTS, Learned, log_odds
 
@@ -21,12 +22,13 @@ def opinions(
     said: list[Mapping[str, float]],
     shown: Mapping[str, float],
     limits: Mapping[str, float] | None = None,
+    silent: Mapping[str, float] | None = None,
 ) -> list[Opinion]:
     """The opinion after each window, where the model says these probabilities and the rest is normal traffic."""
     rows = [np.array([1 - sum(each.values()), *(each.get(kind, 0.0) for kind in OUTPUTS[1:])]) for each in said]
     detector = Learned("model", 1, lambda _: rows.pop(0), limits or {})
     monkeypatch.setattr(detector, "_shown", lambda _: dict(shown))
-    return [detector.update(window) for window in Scene().run(0.1 * (len(said) + 1))]
+    return [detector.update(replace(window, silent=silent or {})) for window in Scene().run(0.1 * (len(said) + 1))]
 
 
 def test_one_window_alone_may_be_an_accident_and_two_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,6 +57,18 @@ def test_losses_are_named_by_their_sums_alone(monkeypatch: pytest.MonkeyPatch) -
         found = opinions(monkeypatch, [CALM], {ON_PATH: lost})[-1]
         assert found.pressure.get(ON_PATH) == pressure
         assert found.strength.get(ON_PATH) == (0.5 if pressure else None)
+
+
+def test_a_silence_is_named_whatever_the_model_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = opinions(monkeypatch, [CALM], {}, silent={"d1": 2.04})[-1]
+    assert (found.pressure, found.strength) == ({BLACKOUT: 1.0}, {BLACKOUT: 1.0})
+    assert found.evidence == ((BLACKOUT, "nothing heard from d1 for 2.0 s"),)
+    both = opinions(monkeypatch, [{FORGERY: 0.9}], {FORGERY: 1.0}, silent={"d1": 2.04})[-1]
+    assert (FORGERY, "the pattern of all figures together") in both.evidence
+
+
+def test_few_copies_are_only_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert opinions(monkeypatch, [{REPLAY: 0.9}], {REPLAY: 1.0})[-1].pressure == {REPLAY: 0.5}
 
 
 def test_log_odds_of_the_certain_are_finite() -> None:

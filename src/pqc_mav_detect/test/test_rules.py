@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from scenes import DRONE, LEAST, Scene, alarms, judged
@@ -11,6 +12,8 @@ from scenes import DRONE, LEAST, Scene, alarms, judged
 from pqc_mav_detect import classes
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.rules.detector import Rules
+from pqc_mav_detect.rules.surplus import Threshold
+from pqc_mav_detect.rules.thresholds import shipped
 from pqc_mav_detect.window import PERIOD_S, LinkView, Reading, Refused, Window, Windows
 
 COUNTERS = {
@@ -243,3 +246,32 @@ def test_a_mixed_attack_is_called_by_what_presses_most() -> None:
     thirds = {"drop_malformed": 130.0, "drop_replay": 130.0, "drop_auth_fail": 130.0}
     last = judged(rules, scene.run(5.0, **thirds))[-1]
     assert last.kind == classes.FORGERY and len(last.evidence) == 3 and 0.3 < last.confidence < 0.6
+
+
+def test_without_thresholds_the_shipped_ones_count() -> None:
+    given = {**LEAST, "forged": Threshold(0.5, 50.0)}
+    for rules, table in ((Rules(), shipped()), (Rules(given), given)):
+        scene = Scene()
+        windows = scene.run(1.0, drop_auth_fail=0.0) + scene.run(1.0, drop_auth_fail=40.0)
+        pressure = [rules.update(window) for window in windows][-1].pressure[classes.FORGERY]
+        grown = (40.0 - table["forged"].allowance) / table["forged"].limit
+        assert pressure == pytest.approx(min(10.0, grown), rel=0.01)
+
+
+def test_half_of_the_limit_is_pressure_and_no_more_than_that() -> None:
+    rules = Rules({**LEAST, "forged": Threshold(0.0, 10.0)})
+    window = Scene().run(0.2)[0]
+    opinion = rules.update(replace(window, span_s=0.125, values={**window.values, "forged": 40.0}))
+    assert opinion.pressure == {classes.FORGERY: 0.5}
+
+
+def test_copies_that_doubling_explains_are_never_more_than_suspected() -> None:
+    scene, rules = Scene(), detector()
+    judged(rules, scene.run(15.0, drop_replay=0.0))
+    found = [rules.update(window).pressure.get(classes.REPLAY, 0.0) for window in scene.run(20.0, drop_replay=14.0)]
+    assert max(found) == pytest.approx(0.9)
+
+
+def test_a_silence_began_when_the_drone_was_last_heard() -> None:
+    window = replace(Scene().run(0.2)[0], time_s=50.0, silent={DRONE: 2.0})
+    assert detector().update(window).since_s == 48.0

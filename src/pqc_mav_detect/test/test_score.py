@@ -13,8 +13,9 @@ from scenes import Scene
 from pqc_mav_detect import classes
 from pqc_mav_detect.capture import Slot
 from pqc_mav_detect.dataset import Row, write_rows
+from pqc_mav_detect.detector import Opinion
 from pqc_mav_detect.detectors import NAMES, RULES, TST
-from pqc_mav_detect.score import ScoreError, score
+from pqc_mav_detect.score import ScoreError, _judge, score
 
 FIELDS = ("time_s", "packets", "bytes", "mavlink_packets", "label")
 
@@ -30,6 +31,7 @@ def written(path: Path, slots: Sequence[Slot], fields: Sequence[str] = FIELDS) -
 def test_a_capture_with_labels(tmp_path: Path) -> None:
     (found,) = score(written(tmp_path / "c.csv", attacked(more(50.0, 84.0))))
     assert found.labelled and found.false_alarms == 0 and found.windows == 500
+    assert found.span_s == pytest.approx(49.9)
     assert len(found.delays_s) == 1 and found.delays_s[0] is not None and found.delays_s[0] <= 1.0
     (alarm,) = found.alarms
     assert alarm.kind == classes.VOLUMETRIC and "that are not MAVLink" in alarm.reason
@@ -64,6 +66,14 @@ def test_a_missed_attack_and_a_false_alarm_are_counted(tmp_path: Path) -> None:
     ]
     (found,) = score(written(tmp_path / "c.csv", moved))
     assert found.delays_s == [None] and found.false_alarms == 1
+
+
+def test_an_alarm_that_ends_when_the_attack_begins_is_of_it() -> None:
+    opinions = iter([Opinion({classes.FORGERY: 2.0}), Opinion(), Opinion()])
+    steps = [(0.0, "", None), (0.1, "attack", None), (10.0, "", None)]
+    found = _judge("made", steps, lambda _: next(opinions), True)
+    assert [(alarm.begin_s, alarm.end_s) for alarm in found.alarms] == [(0.0, 0.1)]
+    assert (found.delays_s, found.false_alarms) == ([0.0], 0)
 
 
 def test_windows_of_the_laboratory(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ def test_single_events_far_apart_do_not_add_up() -> None:
     assert most < 1.0
 
 
+def test_it_is_over_when_nothing_was_above_the_allowance_for_more_than_four_seconds() -> None:
+    surplus = Surplus(Threshold(1.0, 10.0))
+    assert surplus.add(101.0, 0.1, 10.0) == 1.0, "one that need not last presses at once"
+    assert surplus.add(1.0, 0.1, 14.0) == 1.0
+    assert surplus.add(1.0, 0.1, 14.1) == 0.0
+
+
 def test_reset() -> None:
     surplus = Surplus(Threshold(0.2, 3.0))
     fed(surplus, 100.0, 1.0)
@@ -44,8 +51,8 @@ def test_reset() -> None:
 
 def test_what_is_over_soon_does_not_press() -> None:
     surplus = Surplus(Threshold(0.0, 1.0), lasts_s=1.0)
-    assert max(surplus.add(10.0, 0.1, turn / 10) for turn in range(1, 10)) == 0.0
+    assert max(surplus.add(10.0, 0.1, 100 + turn / 10) for turn in range(1, 10)) == 0.0
     for turn in range(10, 14):
-        surplus.add(-1.0, 0.1, turn / 10)
+        surplus.add(-1.0, 0.1, 100 + turn / 10)
     assert surplus.value > 1.0 and surplus.pressure == 0.0, "it no longer grows"
-    assert surplus.add(10.0, 0.1, 1.5) > 1.0
+    assert surplus.add(10.0, 0.1, 101.5) > 1.0

@@ -20,6 +20,15 @@ def test_what_was_normal_is_allowed_with_room_to_spare() -> None:
     assert learned["forged"] == LEAST["forged"], "where nothing was seen, the least there may be"
 
 
+def test_the_limit_is_twice_what_was_normal() -> None:
+    scene = Scene()
+    burst = [*scene.run(10.0, hs_limit=0.0), *scene.run(1.0, hs_limit=100.0), *scene.run(5.0)]
+    threshold, normal = thresholds.learn([[Row("r", "gcs", "", "", each) for each in burst]])["hs_strange"]
+    assert normal.mean == pytest.approx(100.0 / 5) and threshold.allowance == pytest.approx(1.5 * normal.mean)
+    assert normal.surplus == pytest.approx(100.0 - threshold.allowance)
+    assert threshold.limit == pytest.approx(2 * normal.surplus, rel=0.01)
+
+
 def test_the_table_can_be_read_again() -> None:
     learned = thresholds.learn([rows()])
     assert thresholds.parse(thresholds.text(learned)) == {name: threshold for name, (threshold, _) in learned.items()}

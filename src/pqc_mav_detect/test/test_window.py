@@ -37,6 +37,7 @@ def test_readings_that_come_together_are_one() -> None:
     assert windows.update(Reading(1.001, {"delivered": 10}, {})) is None
     window = windows.update(Reading(1.1, {"delivered": 20}, {}))
     assert window is not None and window.values["opened"] == pytest.approx(200)
+    assert window.values["garbage"] == 0, "what is not counted is not missing"
 
 
 def test_packets_of_the_session_before_are_no_garbage() -> None:
@@ -48,6 +49,12 @@ def test_packets_of_the_session_before_are_no_garbage() -> None:
     scene.run(2.0, opened=0.0, drop_unknown=300.0)  # the peer has been restarted: its packets are of no session
     assert scene.run(9.5, drop_unknown=300.0)[-1].values["garbage"] == 0
     assert scene.run(1.0, drop_unknown=300.0)[-1].values["garbage"] == pytest.approx(300, abs=11)
+
+
+def test_ten_seconds_after_the_start_what_belongs_to_no_session_counts() -> None:
+    windows = Windows()
+    made = [windows.update(Reading(at, {"drop_unknown": n}, {})) for n, at in enumerate((1.0, 10.9, 11.0))]
+    assert [window and window.values["garbage"] for window in made] == [None, 0, pytest.approx(10)]
 
 
 def test_malformed_ones_are_garbage_at_any_time() -> None:
@@ -169,6 +176,19 @@ def test_old_figures_of_the_link_say_nothing() -> None:
     windows.update(Reading(9.0, {}, {}, local=old))
     window = windows.update(Reading(9.1, {}, {}, local=old))
     assert window is not None and window.values["loss_here"] == window.values["delay"] == 0
+    windows = Windows()
+    made = [windows.update(Reading(at, {}, {}, local=old)) for at in (4.9, 5.0, 5.1)]
+    assert [window and window.values["loss_here"] for window in made] == [None, 0.5, 0]
+
+
+@pytest.mark.parametrize(("skips", "unreported"), [(1, 0.0), (2, 0.5)])
+def test_a_report_is_missing_where_packets_were_missing_twice(skips: int, unreported: float) -> None:
+    windows = Windows()
+    for turn in range(31):
+        totals = {"skips": min(turn, skips), "skipped": min(turn, skips), "late": 0}
+        peer = {DRONE: LinkView(1.0)}
+        window = windows.update(Reading(1.0 + turn / 10, totals, {DRONE: 32 * turn}, peer=peer))
+    assert window is not None and window.values["unreported"] == pytest.approx(unreported, abs=0.11)
 
 
 def test_what_comes_late_was_not_lost_and_what_comes_twice_at_once_not_replayed() -> None:
@@ -203,6 +223,7 @@ def test_the_loss_of_five_seconds_counts_beyond_a_weak_radio_and_one_cut() -> No
     assert beyond(0.05, 300.0) == 0
     assert beyond(0.12, 25.0) == 0, "of so few packets chance takes as many"
     assert beyond(0.12, 300.0) > 0.03
+    assert beyond(0.2, 100.0) == pytest.approx(0.2 - 0.055 - 2.5 * (0.15 / (100 * 5 / 0.8)) ** 0.5)
     assert beyond(0.12, 300.0, silence_s=0.5) == 0
 
 
