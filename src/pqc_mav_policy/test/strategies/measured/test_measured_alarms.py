@@ -90,6 +90,14 @@ def test_a_flood_of_handshakes_lets_only_due_renewals_be_made() -> None:
     assert next(decision for decision in hot if decision.acts).guard == "save"
 
 
+def test_a_suite_that_is_unfit_for_the_phase_is_left_except_in_a_flood_of_handshakes() -> None:
+    cruise = well(MCELIECE, vehicle={"phase": Phase.CRUISE}, session={"key_age_s": 20.0})
+    left = [decision for decision in after(cruise, 40, ROOMY) if decision.acts]
+    assert left[0].guard == "phase" and left[0].action is Action.DOWN
+    flooded = change(cruise, threat=Threat.ATTACK, threat_kind="handshake_flood", threat_response="defer_renewals")
+    assert not any(decision.acts for decision in after(flooded, 40, ROOMY))
+
+
 @pytest.mark.parametrize("kind", ["flood", "volumetric"])
 def test_a_flood_makes_the_renewal_that_comes_small_and_no_other(kind: str) -> None:
     young = reported("light_handshakes", kind, MCELIECE, session={"key_age_s": 20.0}, vehicle=GROUND)
@@ -153,7 +161,7 @@ def test_silence_begins_nothing_and_on_path_changes_nothing() -> None:
     gone = reported("hold", "blackout", DEFAULT, link=Link(), session={"key_age_s": 70.0})
     held = after(gone, 50)
     assert not any(decision.acts for decision in held)
-    assert held[0].guard == "alarm"
+    assert (held[0].guard, held[0].priority) == ("alarm", 0)
     assert "suspects blackout, and the ground station is not heard" in held[0].reason
     assert after(change(gone, session={"suite": BEST, "key_age_s": 119.0}), 1)[0].guard == "alarm"
     assert after(change(gone, session={"suite": BEST, "key_age_s": 120.0}), 1)[0].action is Action.REKEY

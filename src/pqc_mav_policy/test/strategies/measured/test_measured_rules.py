@@ -247,6 +247,7 @@ def test_requests_that_fail_are_spaced_out() -> None:
         decision, state = made.decide(change(well(), outcomes=failed), state, float(second))
         failed = (Outcome(BEST, False, float(second), DEFAULT, "", "timeout"),) if decision.acts else ()
         asked += [second] if decision.acts else []
+        assert decision.guard != "backoff" or decision.priority == 0, "no rule of the cascade"
     assert asked[0] == 30
     assert len(asked) < 5
 
