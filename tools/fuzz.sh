@@ -9,13 +9,17 @@
 set -euo pipefail
 cd "$ROOT"
 
-# Prints the newest clang++ that can link a fuzzer.
+# Prints the newest clang++ that knows C++20 as far as the engine needs it (14 does not), and can link a fuzzer.
 fuzzing_clang() {
   local probe clang
   probe="$(mktemp -d)"
-  echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' >"$probe/t.cpp"
+  cat >"$probe/t.cpp" <<'TEXT'
+template <int N> consteval int name() { return N; }
+template <int N> constexpr int row(int of = name<N>()) { return of; }
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return row<0>(); }
+TEXT
   for clang in clang++-{20..14} clang++; do
-    if have "$clang" && "$clang" -fsanitize=fuzzer,address,undefined "$probe/t.cpp" -o "$probe/t" 2>/dev/null; then
+    if have "$clang" && "$clang" -std=c++20 -fsanitize=fuzzer,address,undefined "$probe/t.cpp" -o "$probe/t" 2>/dev/null; then
       rm -rf "$probe"
       echo "$clang"
       return
@@ -30,7 +34,7 @@ install_clang() {
   have apt-cache || return 1
   become_root || return 1
   [ -n "$(apt-cache search --names-only '^clang$')" ] || logged apt-update "check the network" "${as_root[@]}" apt-get update -q
-  for version in 18 17 16 15 14; do
+  for version in 18 17 16; do
     if [ -n "$(apt-cache search --names-only "^libclang-rt-$version-dev\$")" ]; then
       say "installing with apt: clang-$version libclang-rt-$version-dev"
       logged apt-clang "install clang and libclang-rt yourself" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
@@ -43,7 +47,7 @@ install_clang() {
 
 clang="$(fuzzing_clang)" || {
   install_clang || die "fuzzing needs clang with its runtime: install clang and libclang-rt-dev (Debian 12: clang-16 libclang-rt-16-dev)"
-  clang="$(fuzzing_clang)" || die "clang is installed but cannot link -fsanitize=fuzzer: install its libclang-rt-*-dev package"
+  clang="$(fuzzing_clang)" || die "clang is installed but too old, or cannot link -fsanitize=fuzzer: install clang-16 and libclang-rt-16-dev, or newer"
 }
 
 build="build-fuzz"
