@@ -103,6 +103,18 @@ TEST_P(EnginePaths, AFirstHandshakeTriesEach) {
   ways.expect_one_session();
 }
 
+TEST_P(EnginePaths, ThatNobodyAnswersIsTold) {
+  TwoWays ways(GetParam());
+  ways.lte_passes(false, false);
+  ways.other_passes(false, false);
+  ways.start_drone();
+  EXPECT_TRUE(eventually([&] { return status(*ways.drone).last_error.find(" by lte, other;") != std::string::npos; }));
+  EXPECT_EQ(status(*ways.drone).handshakes_failed, 0u);
+  ways.other_passes(true, true);
+  EXPECT_TRUE(eventually([&] { return up(*ways.drone); }));
+  EXPECT_EQ(status(*ways.drone).last_error, "");
+}
+
 TEST_P(EnginePaths, BothDieAndOneReturns) {
   for (const std::size_t first : {0u, 1u}) {
     TwoWays ways(GetParam(), {}, {{"reconnect_after_s", 60.0}, {"degraded_after_s", 2.0}});

@@ -162,7 +162,8 @@ class DroneControl {
   Backoff backoff_, rekey_backoff_;
   unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
-  bool told_silence_ = false;  // of the attempt that runs
+  bool told_silence_ = false;  // since this was begun
+  std::uint64_t asking_since_ns_ = 0;
   // With several paths: by which a first handshake is tried, whether another one is to be, and when to look up again
   // where the gcs is by the others.
   std::size_t path_ = 0;

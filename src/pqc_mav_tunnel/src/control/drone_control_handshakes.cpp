@@ -13,6 +13,22 @@ namespace {
 
 constexpr int kLookupMs = 500;
 constexpr std::uint64_t kSayNothingHeardNs = 2'000'000'000, kLearnAgainNs = 5'000'000'000;
+constexpr std::uint64_t kSayNoPathNs = 5'000'000'000;  // each was tried by then
+
+std::string unanswered(const PeerEntry& peer, const std::vector<PathEntry>& paths) {
+  if (peer.radio)
+    return "No answer yet from the gcs by the radio at " + peer.radio->path +
+           "; the drone keeps asking. Check that both radios are paired, their baud rates and ':mavlink', and that "
+           "both "
+           "ends have the same PSK.";
+  std::string by;
+  if (paths.size() > 1)
+    for (const auto& each : paths) by += (by.empty() ? " by " : ", ") + each.name;
+  return "No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) + (by.empty() ? " (UDP)" : by) +
+         "; the drone keeps asking. Check 'peer', the network and firewalls, and that both ends have the same PSK: a "
+         "gcs "
+         "does not answer strangers.";
+}
 
 }  // namespace
 
@@ -110,22 +126,17 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
   // What answers first wins: the running session, or the handshake that would replace it.
   if (choice_.next(now) != *first)
     return choice_.in_trouble(now) ? "Another ground station is tried." : "The running session is heard again.";
-  if (config_.paths.size() > 1 && client_->silent()) {
+  if (!client_->silent()) return std::nullopt;
+  const bool several = config_.paths.size() > 1;
+  if (first->act == StationChoice::Act::connect && !told_silence_ &&
+      now - asking_since_ns_ > (several ? kSayNoPathNs : kSayNothingHeardNs)) {
+    told_silence_ = true;
+    ledger_.waiting_for(unanswered(stations_[first->station].peer, config_.paths));
+  }
+  if (several) {
     const auto patience = to_ns(config_.paths[path_].radio ? kRadioPathAttempt : kPathAttempt);
     by_next_path_ = now - began_ns > patience && next_path().has_value();
     if (by_next_path_) return "The next path is tried.";
-  }
-  if (first->act == StationChoice::Act::connect && !told_silence_ && client_->silent() &&
-      now - began_ns > kSayNothingHeardNs) {
-    told_silence_ = true;
-    const auto& peer = stations_[first->station].peer;
-    ledger_.waiting_for(
-        peer.radio ? "No answer yet from the gcs by the radio at " + peer.radio->path +
-                         "; the drone keeps asking. Check that both radios are paired, their baud "
-                         "rates and ':mavlink', and that both ends have the same PSK."
-                   : "No answer yet from the gcs at " + peer.host + ":" + std::to_string(peer.port) +
-                         " (UDP); the drone keeps asking. Check 'peer', the network and firewalls, and that both ends "
-                         "have the same PSK: a gcs does not answer strangers.");
   }
   return std::nullopt;
 }
@@ -136,7 +147,6 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   const auto station = first ? first->station : data_->link(0).picture().station;
   ledger_.running(+1, rekey);
   ledger_.refresh([this] { return data_->link(0).picture(); });
-  told_silence_ = false;
   life_ = data_->set_backs();
   std::uint8_t epoch = 0;
   try {
@@ -249,14 +259,17 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   if (const auto peer = data_->link(0).picture().peer; !peer.empty()) path_ = peer.path;
   ClientOutcome outcome;
   bool ok = false;
-  for (std::size_t tries = 0;; ++tries) {
+  told_silence_ = false;
+  asking_since_ns_ = now_ns();
+  for (std::size_t unreachable = 0;;) {
     by_next_path_ = false;
     outcome = {};
     ok = handshake(*suite_, step, outcome);
-    const bool unreachable = outcome.error == HandshakeError::unreachable;
-    if (ok || !(by_next_path_ || unreachable) || tries >= config_.paths.size()) break;
-    const auto next = next_path();
-    if (!next) break;
+    unreachable = outcome.error == HandshakeError::unreachable ? unreachable + 1 : 0;
+    // So long is one attempt by a single way, too.
+    const bool over = now_ns() - asking_since_ns_ > to_ns(kNoProgressLimit) || unreachable >= config_.paths.size();
+    const auto next = config_.paths.empty() ? std::nullopt : next_path();
+    if (ok || over || !next || !(by_next_path_ || unreachable != 0)) break;
     path_ = *next;
   }
   if (ok) {
