@@ -21,6 +21,11 @@ TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
   EXPECT_FALSE(limiter.allows("a", 2 * kSecond));
 }
 
+TEST(RateLimiter, ABurstOfOneIsOneAndLessIsNone) {
+  EXPECT_TRUE(RateLimiter(1.0, 1).allows("a", 0));
+  EXPECT_FALSE(RateLimiter(0.9, 1).allows("a", 0));
+}
+
 TEST(RateLimiter, AskingCostsNothing) {
   RateLimiter limiter(5, 1);
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(limiter.allows("a", 0));

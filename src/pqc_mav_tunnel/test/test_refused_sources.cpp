@@ -101,6 +101,20 @@ TEST(RefusedSources, WhatIsOlderWeighsLessAndIsForgotten) {
   EXPECT_EQ(sources.shown().sum, 0);
 }
 
+TEST(RefusedSources, ADatagramLosesAQuarterEachHalfSecondAndIsForgottenAfterFour) {
+  RefusedSources sources;
+  sources.add(at("198.51.100.1"));
+  double left = 1;
+  for (std::uint64_t turn = 2; turn < 10; ++turn) {
+    sources.tick(turn * kSecond / 2);
+    sources.tick(turn * kSecond / 2 + kSecond / 2 - 1);
+    EXPECT_DOUBLE_EQ(sources.shown().sum, left);
+    left *= 0.75;
+  }
+  sources.tick(5 * kSecond);
+  EXPECT_EQ(sources.shown().sum, 0);
+}
+
 std::vector<double> weights(RefusedSources& sources, std::uint64_t now) {
   sources.tick(now);
   std::vector<double> found;

@@ -191,6 +191,37 @@ TEST(StationChoice, NoOrderMovesItToAStandbyThatWasNotHeardForSixSeconds) {
   EXPECT_EQ(choice.next(116 * kS + 1), Step{});
 }
 
+/// After an outage of the drone's own the active station has 0.3 s to be heard, too.
+TEST(StationChoice, AStandbyThatIsHeardAgainTakesOverAfterThreeTenthsOfASecond) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.heard(1, 110 * kS);
+  choice.heard(1, 113 * kS);
+  EXPECT_EQ(choice.next(113 * kS + 300 * kMs - 1).act, Act::connect);
+  EXPECT_EQ(choice.next(113 * kS + 300 * kMs), (Step{Act::take_over, 1}));
+}
+
+TEST(StationChoice, AStandbyJoinsAnewWhenItsKeysAreOldAndAtOnceWhenItsSessionEnds) {
+  auto times = timers();
+  times.renew = 60 * kS;
+  StationChoice choice(2, true, times, 0);
+  choice.succeeded({Act::connect, 0}, 100 * kS);
+  choice.succeeded({Act::join, 1}, 101 * kS);
+  const auto hear = [&](std::uint64_t at) {
+    choice.heard(0, at);
+    choice.heard(1, at);
+  };
+  hear(161 * kS - 1);
+  EXPECT_EQ(choice.next(161 * kS - 1), Step{});
+  ASSERT_EQ(choice.next(161 * kS), (Step{Act::join, 1}));
+  choice.begin({Act::join, 1}, 161 * kS);
+  choice.failed(0, 161 * kS);
+  hear(162 * kS);
+  EXPECT_EQ(choice.next(162 * kS), Step{}) << "not before 5 s are over";
+  choice.ended(1, 162 * kS);
+  EXPECT_EQ(choice.next(162 * kS), (Step{Act::join, 1}));
+}
+
 TEST(StationChoice, NeverGoesBackByItselfWithoutSuchATime) {
   auto choice = with_both();
   choice.ended(0, 110 * kS);
