@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage addresses cross arm64 deb release release-check distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage mutants addresses cross arm64 deb release release-check distros images verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ fuzz:  ## Run every libFuzzer target for FUZZ_SECONDS (60) under ASan+UBSan
 
 coverage: setup  ## Which functions of the engine neither its C++ tests nor its fuzzers' corpora reach: one page
 	@tools/coverage.sh
+
+mutants:  ## Change code in small ways and see whether its tests notice (PACKAGES="..." FILES="..." select; ARGS=--record)
+	@tools/setup.sh analysis detect chaos
+	@tools/run python tools/mutants.py --packages "$(PACKAGES)" --files "$(FILES)" $(ARGS)
 
 addresses:  ## Simulate 10,000 schedules of attacks on a drone's addresses; writes bench/results/addresses.md
 	@tools/setup.sh test
