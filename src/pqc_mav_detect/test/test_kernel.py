@@ -35,6 +35,7 @@ def test_loopback_does_not_count_unless_it_is_named() -> None:
     assert parse_dev(DEV) == {"packets": 57, "bytes": 5700, "dropped": 2, "loopback": 90, **of_each}
     only_lo = {"packets": 90, "bytes": 9000, "dropped": 1, "loopback": 90, "packets lo": 90}
     assert parse_dev(DEV, ("lo",)) == only_lo
+    assert parse_dev(f"{DEV}  eth1: 1 2 3\n") == parse_dev(DEV), "a line that is too short"
     assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 90}
 
 
@@ -56,7 +57,10 @@ def test_sums() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "garbage", "Udp: NoPorts", "Udp: NoPorts\nTcp: 5\n", "Udp:\nUdp:\n", ":\n:\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "garbage", "Udp: NoPorts", "Udp: NoPorts\nTcp: 5\n", "Udp: A NoPorts\nUdp: 1\n", "Udp:\nUdp:\n", ":\n:\n"],
+)
 def test_texts_of_other_kernels_count_nothing(text: str) -> None:
     assert set(counters(text, text, text).values()) == {0}
 

@@ -36,6 +36,10 @@ def test_one_window_alone_may_be_an_accident_and_two_are_none(monkeypatch: pytes
     found = opinions(monkeypatch, [CALM, CALM, sure, sure, CALM], {FORGERY: 1.0})
     assert [bool(each.pressure) for each in found] == [False, False, False, True, False]
     assert found[3].strength == {FORGERY: pytest.approx(0.9)}
+    longer = opinions(monkeypatch, [sure, sure, sure, CALM, CALM, sure, sure], {FORGERY: 1.0})
+    began = [each.since_s for each in longer]
+    assert began[0] == began[1] == began[2] and began[3] is began[5] is None
+    assert began[0] is not None and began[6] == pytest.approx(began[0] + 0.6)
 
 
 @pytest.mark.parametrize(("shown", "named"), [(0.25, True), (0.249, False)])

@@ -252,10 +252,12 @@ def test_without_thresholds_the_shipped_ones_count() -> None:
     given = {**LEAST, "forged": Threshold(0.5, 50.0)}
     for rules, table in ((Rules(), shipped()), (Rules(given), given)):
         scene = Scene()
-        windows = scene.run(1.0, drop_auth_fail=0.0) + scene.run(1.0, drop_auth_fail=40.0)
-        pressure = [rules.update(window) for window in windows][-1].pressure[classes.FORGERY]
+        windows = scene.run(10.0, drop_auth_fail=0.0) + scene.run(1.0, drop_auth_fail=40.0)
+        opinion = [rules.update(window) for window in windows][-1]
         grown = (40.0 - table["forged"].allowance) / table["forged"].limit
-        assert pressure == pytest.approx(min(10.0, grown), rel=0.01)
+        assert opinion.pressure[classes.FORGERY] == pytest.approx(min(10.0, grown), rel=0.01)
+        faster = (20.0 - table["forged"].allowance) / table["forged"].limit  # 40/s for one of the last two seconds
+        assert opinion.strength[classes.FORGERY] == pytest.approx(faster, rel=0.06)
 
 
 def test_half_of_the_limit_is_pressure_and_no_more_than_that() -> None:

@@ -51,6 +51,8 @@ def test_reset() -> None:
 
 def test_what_is_over_soon_does_not_press() -> None:
     surplus = Surplus(Threshold(0.0, 1.0), lasts_s=1.0)
+    assert [surplus.add(1.0, 0.5, now_s) for now_s in (0.5, 1.0)] == [0.0, 1.0], "once it has grown so long"
+    surplus = Surplus(Threshold(0.0, 1.0), lasts_s=1.0)
     assert max(surplus.add(10.0, 0.1, 100 + turn / 10) for turn in range(1, 10)) == 0.0
     for turn in range(10, 14):
         surplus.add(-1.0, 0.1, 100 + turn / 10)

@@ -3,7 +3,7 @@ import pytest
 from scenes import DRONE, Scene
 
 from pqc_mav_detect.channels import CHANNELS
-from pqc_mav_detect.window import IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows
+from pqc_mav_detect.window import IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows, losses
 
 
 def test_every_window_has_every_channel_and_rates() -> None:
@@ -210,6 +210,11 @@ def test_losses_are_told_from_those_of_a_weak_radio_by_how_many_are_missing_in_a
     assert seen(100.0, 50.0) == pytest.approx((-0.035 * 320, -50 - 0.003 * 320), abs=0.6)
     assert seen(250.0, 50.0) == pytest.approx((-50 - 0.035 * 320, 100 - 0.003 * 320), abs=0.6)
     assert seen(1600.0, 10.0) == pytest.approx((-10 - 0.035 * 320, 40 - 0.003 * 320), abs=0.6), "a cut is one loss"
+
+
+def test_few_packets_make_losses_no_smaller() -> None:
+    assert losses(0.0, 0.0, 10.0, 0.5, 20.0) == pytest.approx((-0.7, -0.06))
+    assert losses(0.0, 0.0, 10.0, 0.5, 25.0) == pytest.approx((-0.7, -0.06))
 
 
 def test_the_loss_of_five_seconds_counts_beyond_a_weak_radio_and_one_cut() -> None:

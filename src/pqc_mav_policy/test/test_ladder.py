@@ -116,3 +116,7 @@ def test_the_chain_keeps_level_5_and_gains_the_published_ratios() -> None:
     works = [work_ms(each.kem_token, each.sig_token) for each in chain]
     assert works[0] / works[2] == pytest.approx(163, abs=1)
     assert works == sorted(works, reverse=True)
+
+
+def test_no_suite_is_lighter_than_itself() -> None:
+    assert not any(LADDER.lighter(name, name) for name in CATALOGUE)

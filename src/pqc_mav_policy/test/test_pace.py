@@ -48,6 +48,14 @@ def test_after_three_periods_without_a_report_the_clock_alone_decides() -> None:
     assert not pace.on_clock(11.24) and pace.on_clock(11.25)
     assert not pace.on_clock(12.49) and pace.on_clock(12.5)
     assert not pace.on_clock(13.49) and pace.on_clock(13.5)
+    lost = Pace(1.0, 0.0)
+    assert lost.on_report(10.0) and lost.on_clock(12.0) and lost.on_clock(13.0)
+
+
+def test_a_longer_period_is_as_long() -> None:
+    pace = Pace(2.0, 0.0)
+    assert not pace.on_clock(1.99) and pace.on_clock(2.0)
+    assert not pace.on_report(3.49) and pace.on_report(3.5)
 
 
 def test_reports_in_quick_succession_do_not_hurry_it() -> None:

@@ -58,6 +58,7 @@ def relapses(seen: dict[str, Any]) -> tuple[list[int], Shedding, float]:
         (BUSY, "the processor is at 97 %, limit 95 %"),
         ({"system": {"cpu_percent": 95.0, "valid": True}}, ""),
         ({"system": {"cpu_percent": 99.0, "valid": False}}, ""),
+        ({"system": {"cpu_percent": 99.0, "valid": True, "age_s": 2.0}}, "the processor is at 99 %"),
         ({"system": {"cpu_percent": 99.0, "valid": True, "age_s": 2.1}}, ""),
     ],
 )

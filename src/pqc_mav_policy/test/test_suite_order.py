@@ -107,5 +107,6 @@ def test_level_comes_before_signature_within_an_octave() -> None:
     light = ["ML-512-AG-FA-512", "ML-512-AG-MD-44", "ML-768-AG-MD-65", "ML-1024-AG-FA-1024", "ML-1024-AG-MD-87"]
     ranks = [order.rank(suite(code)) for code in light]
     assert ranks == sorted(ranks)
+    assert order.rank(suite("ML-512-AS-FA-512")) < order.rank(suite("ML-512-AG-MD-44")), "the signature before the AEAD"
     assert order.rank(suite("ML-1024-AG-MD-87")) < order.rank(suite("HQC-128-AG-FA-512"))
     assert order.rank(suite("HQC-256-AG-MD-87")) < order.rank(suite("ML-512-AG-SP-128s"))

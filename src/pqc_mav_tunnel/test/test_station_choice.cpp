@@ -191,6 +191,24 @@ TEST(StationChoice, NoOrderMovesItToAStandbyThatWasNotHeardForSixSeconds) {
   EXPECT_EQ(choice.next(116 * kS + 1), Step{});
 }
 
+TEST(StationChoice, AStandbyWithNewKeysHasBeenHealthyAsLongAsBefore) {
+  auto choice = with_both(30 * kS);
+  choice.took_over(110 * kS);
+  choice.succeeded({Act::join, 0}, 136 * kS);
+  choice.heard(0, 140 * kS);
+  choice.heard(1, 140 * kS);
+  EXPECT_EQ(choice.next(140 * kS), (Step{Act::take_over, 0}));
+}
+
+TEST(StationChoice, AStandbyThatIsConnectedToIsNoStandbyAnyMore) {
+  auto choice = with_both();
+  choice.succeeded({Act::connect, 1}, 110 * kS);
+  EXPECT_EQ(choice.active(), 1U);
+  EXPECT_FALSE(choice.standby());
+  EXPECT_FALSE(choice.has_session(0));
+  EXPECT_EQ(choice.next(110 * kS), (Step{Act::join, 0}));
+}
+
 /// After an outage of the drone's own the active station has 0.3 s to be heard, too.
 TEST(StationChoice, AStandbyThatIsHeardAgainTakesOverAfterThreeTenthsOfASecond) {
   auto choice = with_both();

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, cipher_effects, effects, family_effects
+from pqc_mav_bench.analysis.detector_effect import FEWEST_PAIRS, Effect, cipher_effects, effects, family_effects
 from pqc_mav_bench.analysis.intervals import OWN, SIGNIFICANCE
 
 
@@ -32,6 +32,11 @@ def test_a_certain_effect_is_told_apart_and_scatter_is_not():
 def test_an_effect_that_two_decimals_would_hide_is_told_apart():
     (found,) = effects(suites({"tst": lambda pair: 1.0001 + 0.0001 * pair}, pairs=24))
     assert found.told_apart and round(found.low, 2) == 1 < found.low, "nothing is rounded before the decision"
+
+
+def test_what_lies_on_the_limit_is_not_told_apart():
+    assert not Effect("tst", 1.1, 1.0, 1.2, 8, SIGNIFICANCE).told_apart
+    assert Effect("tst", 1.1, 1.0, 1.2, 8, 0.999 * SIGNIFICANCE).told_apart
 
 
 def test_more_comparisons_ask_for_more_evidence():

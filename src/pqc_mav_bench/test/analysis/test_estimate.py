@@ -41,6 +41,15 @@ def test_without_an_interval_nothing_is_told_apart():
     assert not Estimate(2, 1, 3).below(Estimate(4, 3, 5)), "intervals that touch are a tie"
 
 
+def test_spans_of_two_are_known_and_of_one_or_of_nothing_are_not():
+    values = {"a": Estimate(2, 1, 3), "b": Estimate(5, 4, 7)}
+    assert estimate.span_gap(values) == Estimate(3, 1, 6)
+    assert estimate.span_ratio(values) == Estimate(2.5, 4 / 3, 7)
+    for span in (estimate.span_gap, estimate.span_ratio):
+        assert math.isnan(span({"a": Estimate(2, 1, 3)}).value) and math.isnan(span({}).value)
+    assert math.isnan(estimate.span_ratio({"a": Estimate.exact(0), "b": Estimate.exact(1)}).value)
+
+
 @settings(max_examples=200, deadline=None)
 @given(VALUES, st.floats(0, 1))
 def test_spans_enclose_whatever_the_intervals_allow(values, share):

@@ -74,6 +74,14 @@ def test_suites_that_differ_in_the_cipher_alone_share_an_interval():
     assert intervals.is_ranked(found).tolist() == [True, True, False], "one run does not tell how far runs differ"
 
 
+def test_ends_are_of_what_is_ranked_and_printed_figures_are_their_own():
+    table = suites(("a", 1.0, 2.0, 3.0), ("b", 2.0, 4.0, 6.0)).assign(**{COUNT: [30.0, 29.0]})
+    (known, few) = intervals.ends(table)
+    assert known == (1.0, 3.0) and all(map(math.isnan, few))
+    assert intervals.ends(pd.DataFrame({"handshake_ms": [2.5]})) == [(2.5, 2.5)]
+    assert (intervals.either("1", "1"), intervals.either("1", "2")) == ("1", "1 or 2")
+
+
 def test_runs_that_differ_widen_the_interval_and_one_has_none():
     quiet, busy = [10.0 + 0.01 * i for i in range(30)], [20.0 + 0.01 * i for i in range(30)]
     middle, low, high = intervals.run_median([quiet, busy, busy])

@@ -48,7 +48,7 @@ def test_fewer_than_six_pairs_have_an_interval_over_all_of_them():
 
 
 def test_no_difference_and_no_pair():
-    assert signed_ranks([0.0] * 8).p == 1.0
+    assert signed_ranks([0.0] * 8).p == signed_ranks([1.0, -1.0]).p == 1.0
     with pytest.raises(ValueError, match="needs a pair"):
         signed_ranks([])
 

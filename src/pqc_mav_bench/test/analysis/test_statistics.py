@@ -34,6 +34,10 @@ def test_a_whisker_never_ends_inside_its_box():
     assert parts.low <= parts.q1 <= parts.median <= parts.q3 <= parts.high
 
 
+def test_up_to_ten_degrees_of_freedom_have_each_their_quantile():
+    assert list(statistics.T_95)[:10] == list(range(1, 11))
+
+
 def test_the_interval_of_a_mean_follows_student():
     # t of 3 degrees of freedom 3.182 (any table), s = sqrt(5/3)
     mean, half = statistics.mean_interval([1.0, 2.0, 3.0, 4.0])
@@ -77,8 +81,9 @@ def test_box_of_a_known_sample():
 def test_median_interval_has_the_promised_ranks():
     # For n = 10 the 95 % interval runs from the 2nd to the 9th value (coverage 97.9 %).
     assert statistics.median_interval(range(1, 11)) == (2.0, 9.0)
-    with pytest.raises(ValueError, match="confidence"):
-        statistics.median_interval([1.0], 1.0)
+    for confidence in (0.0, 1.0):
+        with pytest.raises(ValueError, match="confidence"):
+            statistics.median_interval([1.0], confidence)
 
 
 @pytest.mark.parametrize("n, ranks", [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (50, (18, 33)), (100, (40, 61))])
@@ -112,6 +117,7 @@ def test_regression_finds_the_law_it_was_made_from():
     exact = regression.fit(10**-1.4 * a**0.9 * b**0.3, a, b)
     assert exact.slopes == pytest.approx((0.9, 0.3))
     assert exact.r_squared == pytest.approx(1)
+    assert regression.PUBLISHED.predict(800, 655) == pytest.approx(10**-1.42 * 800**0.87 * 655**0.31)
     assert exact.predict(800, 655) == pytest.approx(10**-1.4 * 800**0.9 * 655**0.3)
     noisy = regression.fit(a**0.9 * 10 ** rng.normal(0, 0.3, 80), a)
     assert 0.4 < noisy.r_squared < 0.95

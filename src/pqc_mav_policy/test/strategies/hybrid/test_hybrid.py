@@ -88,6 +88,8 @@ def test_a_standing_guard_leaves_the_table_fresh_keys_alone() -> None:
     assert (decision.action, decision.guard) == (Action.REKEY, "thermal-elevated+rl")
     assert decide(strategy, warm, "thermal-elevated", 4.9).action is Action.HOLD, "it may yet act"
     assert decide(strategy, warm, "thermal-elevated", 5.0).action is Action.REKEY
+    new = HybridState(ExpertState(replace(memories.begin(0.0), last_s=49.0), "thermal-elevated", 48.0), 0.0)
+    assert strategy.decide(warm, new, 50.0)[0].action is Action.HOLD
 
 
 def test_the_expert_is_held_back_from_a_heavier_suite_under_stress() -> None:

@@ -61,7 +61,7 @@ def after(inputs: DecisionInput, seconds: int, strategy: Measured = MEASURED) ->
 def test_forgery_and_replay_renew_the_keys_at_once_and_once(kind: str) -> None:
     decisions = after(reported("renew_keys", kind, session={"key_age_s": 5.0}), 59)
     first = decisions[0]
-    assert (first.action, first.guard, first.to_suite) == (Action.REKEY, "alarm", BEST)
+    assert (first.action, first.guard, first.to_suite, first.priority) == (Action.REKEY, "alarm", BEST, 0)
     assert first.reason.startswith(f"Renewing the keys, since a detector reports {kind}; ML-1024-AG-FA-1024 (level 5)")
     assert [d for d in decisions if d.acts] == [first]
     assert decisions[-1].guard == "alarm"

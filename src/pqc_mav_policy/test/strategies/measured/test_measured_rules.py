@@ -238,6 +238,13 @@ def test_blackouts_never_lead_back_to_a_lower_level() -> None:
     assert (decision.action, decision.to_suite) == (Action.ROLLBACK, HQC)
 
 
+def test_keys_are_renewed_at_the_interval_of_the_suite_that_is_left() -> None:
+    ground = well(HQC, vehicle=GROUND, available=(HQC,))
+    roomy = {"tight_ms": 60000.0}
+    assert after(change(ground, session={"key_age_s": 299.0}), 0.0, roomy).guard == "kept"
+    assert after(change(ground, session={"key_age_s": 300.0}), 0.0, roomy).action is Action.REKEY
+
+
 def test_requests_that_fail_are_spaced_out() -> None:
     made = strategy()
     state = made.initial_state(0.0)
