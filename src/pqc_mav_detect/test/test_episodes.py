@@ -45,9 +45,9 @@ def test_the_class_does_not_flap() -> None:
     episodes = Episodes()
     both = {classes.FLOOD: 2.0, classes.FORGERY: 2.0}
     assert episodes.update(Opinion({classes.FLOOD: 2.0}), 1.0).kind == classes.FLOOD
-    assert episodes.update(Opinion(both, {**both, classes.FORGERY: 2.8}), 1.1).kind == classes.FLOOD
-    verdict = episodes.update(Opinion(both, {**both, classes.FORGERY: 4.0}), 1.2)
-    assert verdict.kind == classes.FORGERY and verdict.confidence == pytest.approx(4 / 6)
+    assert episodes.update(Opinion(both, {**both, classes.FORGERY: 2.99}), 1.1).kind == classes.FLOOD
+    verdict = episodes.update(Opinion(both, {**both, classes.FORGERY: 3.01}), 1.2)
+    assert verdict.kind == classes.FORGERY and verdict.confidence == pytest.approx(3.01 / 5.01)
 
 
 def test_where_all_are_as_strong_the_cause_comes_first() -> None:

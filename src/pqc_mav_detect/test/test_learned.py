@@ -73,6 +73,7 @@ def test_a_silence_is_named_whatever_the_model_says(monkeypatch: pytest.MonkeyPa
 
 def test_few_copies_are_only_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert opinions(monkeypatch, [{REPLAY: 0.9}], {REPLAY: 1.0})[-1].pressure == {REPLAY: 0.5}
+    assert opinions(monkeypatch, [{REPLAY: 0.45}], {REPLAY: 1.0})[-1] == Opinion(), "nor more than the model says"
 
 
 def test_log_odds_of_the_certain_are_finite() -> None:

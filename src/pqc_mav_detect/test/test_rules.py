@@ -249,7 +249,7 @@ def test_a_mixed_attack_is_called_by_what_presses_most() -> None:
 
 
 def test_without_thresholds_the_shipped_ones_count() -> None:
-    given = {**LEAST, "forged": Threshold(0.5, 50.0)}
+    given = {**LEAST, "forged": Threshold(5.0, 50.0)}
     for rules, table in ((Rules(), shipped()), (Rules(given), given)):
         scene = Scene()
         windows = scene.run(10.0, drop_auth_fail=0.0) + scene.run(1.0, drop_auth_fail=40.0)

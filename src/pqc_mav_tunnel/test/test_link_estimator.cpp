@@ -307,6 +307,8 @@ TEST(LinkEstimator, WhatWasNeverSentHereIsNotLost) {
   estimator.on_aside_told(now, 1, 40);
   estimator.on_aside_told(now, 1, 40);
   EXPECT_NEAR(estimator.report(now).loss_ppm, 11e6 / 111, 1000) << "50 less 39, once";
+  estimator.on_aside_told(now, 1, 45);
+  EXPECT_NEAR(estimator.report(now).loss_ppm, 6e6 / 106, 1000) << "five more";
   estimator.on_aside_told(now, 1, 51);
   EXPECT_EQ(estimator.report(now).loss_ppm, 0u);
   estimator.on_aside_told(now, 1, 1'000'000);

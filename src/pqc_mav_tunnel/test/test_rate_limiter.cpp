@@ -22,7 +22,10 @@ TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
 }
 
 TEST(RateLimiter, ABurstOfOneIsOneAndLessIsNone) {
-  EXPECT_TRUE(RateLimiter(1.0, 1).allows("a", 0));
+  RateLimiter one(1.0, 1);
+  EXPECT_TRUE(one.allows("a", 0));
+  one.charge("a", 0);
+  EXPECT_FALSE(one.allows("a", 0));
   EXPECT_FALSE(RateLimiter(0.9, 1).allows("a", 0));
 }
 

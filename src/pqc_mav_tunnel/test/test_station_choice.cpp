@@ -115,6 +115,8 @@ TEST(StationChoice, ATokenOfASessionThatAnswersAProbeSentLaterChangesNothing) {
   choice.begin(choice.next(110 * kS + 2), 110 * kS + 2);
   choice.heard(0, 110 * kS + 50 * kMs, 110 * kS);
   EXPECT_EQ(choice.next(110 * kS + 50 * kMs), (Step{Act::connect, 0})) << "that one was sent before";
+  choice.heard(0, 110 * kS + 55 * kMs, 110 * kS + 1);
+  EXPECT_EQ(choice.next(110 * kS + 55 * kMs), (Step{Act::connect, 0})) << "and that one at the same time";
   choice.heard(0, 110 * kS + 60 * kMs, 110 * kS + 10 * kMs);
   EXPECT_EQ(choice.next(110 * kS + 60 * kMs), Step{});
 }

@@ -63,6 +63,7 @@ def test_a_pairs_median_does_not_hide_what_a_suites_own_runs_took():
 
 def test_few_pairs_or_no_baseline_give_nothing():
     assert effects(suites({"tst": lambda _: 1.1}, pairs=FEWEST_PAIRS - 1)) == []
+    assert len(effects(suites({"tst": lambda _: 1.1}, pairs=FEWEST_PAIRS))) == 1
     table = suites({"tst": lambda _: 1.1})
     assert effects(table[table["scenario"] == "tst"]) == []
 

@@ -38,6 +38,8 @@ def test_without_an_interval_nothing_is_told_apart():
     assert not estimate.span_gap(values).has_interval
     assert not estimate.span_ratio({"a": Estimate(1, 0, 2), "b": Estimate(3, 2, 4)}).has_interval, "0 has no ratio"
     assert Estimate.exact(1).below(Estimate.exact(1.001))
+    assert Estimate.exact(1).is_exact and not Estimate(1, 1, 2).is_exact and not Estimate(1, 0, 1).is_exact
+    assert not Estimate(1, 0, math.nan).has_interval and not Estimate(1, math.nan, 2).has_interval
     assert not Estimate(2, 1, 3).below(Estimate(4, 3, 5)), "intervals that touch are a tie"
 
 

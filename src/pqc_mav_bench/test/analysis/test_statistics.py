@@ -92,6 +92,10 @@ def test_ranks_are_those_of_the_tables(n, ranks):
     assert statistics.median_ranks(n) == ranks
 
 
+def test_an_interval_begins_where_least_and_greatest_enclose_the_median_in_95_of_100_cases():
+    assert min(n for n in range(1, 20) if 1 - 2 / 2**n >= 0.95) == statistics.FEWEST_FOR_AN_INTERVAL
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_few_samples_give_all_they_have(n):
     assert statistics.median_ranks(n) == (1, n)

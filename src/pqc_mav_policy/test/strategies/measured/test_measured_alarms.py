@@ -165,6 +165,7 @@ def test_silence_begins_nothing_and_on_path_changes_nothing() -> None:
     assert "suspects blackout, and the ground station is not heard" in held[0].reason
     assert after(change(gone, session={"suite": BEST, "key_age_s": 119.0}), 1)[0].guard == "alarm"
     assert after(change(gone, session={"suite": BEST, "key_age_s": 120.0}), 1)[0].action is Action.REKEY
+    assert after(change(gone, session={"suite": HQC, "key_age_s": 599.0}), 1)[0].guard == "alarm", "due after 300 s"
     # A weak radio is suspected all the time: as long as the ground reports, all goes on.
     weak = after(reported("hold", "on_path", DEFAULT), 1)[0]
     assert (weak.guard, weak.to_suite) == ("climb", BEST)
