@@ -212,10 +212,14 @@ def report(fates: Iterable[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def page(rows: list[str], survivors: Sequence[str], sample: int, seed: int) -> str:
-    """The committed page; of many survivors only their files are named."""
-    git = ["git", "rev-parse", "--short=8", "HEAD"]
-    commit = subprocess.run(git, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+def commit_now() -> str:
+    """What the workspace is at, with + if there are changes besides."""
+    git = ["git", "describe", "--always", "--exclude=*", "--abbrev=8", "--dirty=+"]
+    return subprocess.run(git, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def page(rows: list[str], survivors: Sequence[str], sample: int, seed: int, commit: str) -> str:
+    """The committed page; of survivors only their files are named."""
     places = Counter("/".join(Path(each.split(":")[0]).parts[-2:]) for each in survivors)
     named = ", ".join(f"{name} {count}" for name, count in sorted(places.items())) or "none"
     return (
@@ -243,6 +247,7 @@ def main() -> int:
         parser.error("--record is for all packages")
     try:
         chosen = targets(packages, files)
+        commit = commit_now()
         copy_workspace()
         if any(each.is_cpp for each in chosen):
             configure()
@@ -256,7 +261,8 @@ def main() -> int:
     rows = report((target.package, fate) for target, fate, _ in found)
     print("\n".join(["", *rows]))
     if args.record:
-        PAGE.write_text(page(rows, [words for _, fate, words in found if fate == SURVIVED], args.sample, args.seed))
+        survivors = [words for _, fate, words in found if fate == SURVIVED]
+        PAGE.write_text(page(rows, survivors, args.sample, args.seed, commit))
     counts = Counter(fate for _, fate, _ in found)
     return 0 if 100 * counts[KILLED] >= GOAL * (counts[KILLED] + counts[SURVIVED]) else 1
 

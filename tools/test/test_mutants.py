@@ -120,6 +120,13 @@ def test_the_table_counts_what_was_tried() -> None:
     ]
 
 
+def test_the_page_says_of_what_and_where_it_failed_and_the_recorded_one_is_short() -> None:
+    survivors = ["src/a/b/c.py:3: X = 1  ->  X = 2"] * 2
+    page = mutants.page(["| all |"], survivors, 8, 5, "0123abcd")
+    assert "at most 8, drawn with seed 5, at commit 0123abcd" in page and "how many: b/c.py 2." in page
+    assert len(mutants.PAGE.read_bytes()) <= 2500
+
+
 def test_files_and_tests_of_the_table_exist_and_so_does_what_is_called_equal() -> None:
     for target in mutants.targets():
         assert target.tests and all((mutants.ROOT / name).is_file() for name in (target.file, *target.tests))
