@@ -104,8 +104,11 @@ TEST(RefusedSources, WhatIsOlderWeighsLessAndIsForgotten) {
 TEST(RefusedSources, ADatagramLosesAQuarterEachHalfSecondAndIsForgottenAfterFour) {
   RefusedSources sources;
   sources.add(at("198.51.100.1"));
-  double left = 1;
-  for (std::uint64_t turn = 2; turn < 10; ++turn) {
+  const auto alone = shown(sources, 0);
+  ASSERT_TRUE(alone) << "a single one has a share, too";
+  EXPECT_DOUBLE_EQ(alone->share, 1.0);
+  double left = 0.75;
+  for (std::uint64_t turn = 2; turn < 9; ++turn) {
     sources.tick(turn * kSecond / 2);
     sources.tick(turn * kSecond / 2 + kSecond / 2 - 1);
     EXPECT_DOUBLE_EQ(sources.shown().sum, left);
