@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pymavlink.dialects.v20 import all as dialect
 
-tunnel = pytest.importorskip("pqc_mav_tunnel", reason="the engine's Python module is not built")
+engine = pytest.importorskip("pqc_mav_tunnel._testing", reason="the engine's module for tests is not built")
 
 MESSAGES = sorted(dialect.mavlink_map.values(), key=lambda each: each.id)
 TARGET = {"target_system": 201, "target_component": 102}
@@ -27,11 +27,11 @@ def packed(message: Any) -> bytes:
 @pytest.mark.parametrize("message", MESSAGES, ids=[each.msgname for each in MESSAGES])
 def test_the_target_is_where_the_message_has_it(message: Any) -> None:
     expected = tuple(value if name in message.fieldnames else 0 for name, value in TARGET.items())
-    assert tunnel.mavlink_target(packed(message)) == expected
+    assert engine.mavlink_target(packed(message)) == expected
 
 
 def test_what_is_no_whole_message() -> None:
     whole = packed(dialect.MAVLink_command_long_message)
-    assert tunnel.mavlink_target(whole) == tuple(TARGET.values())
-    assert tunnel.mavlink_target(whole[:-1]) is None
-    assert tunnel.mavlink_target(b"") is None
+    assert engine.mavlink_target(whole) == tuple(TARGET.values())
+    assert engine.mavlink_target(whole[:-1]) is None
+    assert engine.mavlink_target(b"") is None
