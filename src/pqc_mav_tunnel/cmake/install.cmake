@@ -18,6 +18,10 @@ if(ament_cmake_FOUND)
     find_package(ament_cmake_python REQUIRED)
     ament_python_install_package(${PROJECT_NAME} PACKAGE_DIR ${CMAKE_CURRENT_SOURCE_DIR}/python/${PROJECT_NAME})
     install(TARGETS _engine LIBRARY DESTINATION ${PYTHON_INSTALL_DIR}/${PROJECT_NAME})
+    if(TARGET _testing)
+      set_target_properties(_testing PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${PYTHON_INSTALL_DIR}/${PROJECT_NAME}")
+    endif()
   endif()
   # Writes pqc_mav_tunnelConfig.cmake, which includes the extras.
   ament_package(CONFIG_EXTRAS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/${PROJECT_NAME}-extras.cmake)

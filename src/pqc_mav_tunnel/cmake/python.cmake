@@ -16,16 +16,14 @@ target_link_libraries(_engine PRIVATE pqcmav_engine nlohmann_json::nlohmann_json
 target_compile_options(_engine PRIVATE -O1)
 target_precompile_headers(_engine PRIVATE <pybind11/pybind11.h> <pybind11/stl.h>)
 
-# Parts of the engine that only tests reach: no module of a product hands out what they make. It is installed by nobody;
-# whoever builds the tests in a workspace has it beside the engine's.
+# Parts of the engine that only tests reach: no module of a product hands out what they make. Whoever builds the tests in
+# a workspace has it beside the engine's (install.cmake).
 if(BUILD_TESTING AND ament_cmake_FOUND)
-  find_package(ament_cmake_python REQUIRED)
   pybind11_add_module(_testing NO_EXTRAS test/module/module.cpp test/module/parties.cpp test/module/codec.cpp
     python/convert.cpp)
   target_include_directories(_testing PRIVATE python)
   target_link_libraries(_testing PRIVATE pqcmav_engine)
   target_compile_options(_testing PRIVATE -O1)
-  set_target_properties(_testing PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND}
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${PYTHON_INSTALL_DIR}/${PROJECT_NAME}")
+  set_target_properties(_testing PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND})
   add_dependencies(engine_tests _testing)
 endif()
