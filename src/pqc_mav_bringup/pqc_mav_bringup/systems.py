@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 from pqc_mav_bringup import composed, mavros, proxy
 from pqc_mav_bringup.description import (
@@ -103,39 +101,51 @@ def _config(role: str) -> Argument:
 _PARAMS_FILE = Argument(PARAMS_FILE, "The same as config, by the name that other launch files use; wins over it.")
 
 
-def _beside(
-    name: str, package: str, namespace: str, when: Mapping[str, str], *, node: str = "", **own: Any
-) -> ProcessDescription:
-    """A process that gives way to the proxy; `own` are further fields of its description."""
-    described = ProcessDescription(name, package, name, node, namespace, when=when, nice=GIVES_WAY)
-    return replace(described, **own)
-
-
 def _sensing(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
     """The four sensing nodes in one process; they name themselves, and each takes its own settings."""
-    own: dict[str, Any] = {"config": "{sensing_config}", "settings": settings, "hint": _SENSING_HINT}
-    return _beside(SENSING, "pqc_mav_sensing", namespace, when, **own)
+    return ProcessDescription(
+        name=SENSING,
+        nice=GIVES_WAY,
+        package="pqc_mav_sensing",
+        executable=SENSING,
+        namespace=namespace,
+        config="{sensing_config}",
+        settings=settings,
+        when=when,
+        hint=_SENSING_HINT,
+    )
 
 
 def _policy(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
     """The policy node next to the drone's proxy."""
-    own: dict[str, Any] = {"config": "{policy_config}", "settings": settings, "hint": _POLICY_HINT}
-    return _beside(POLICY, "pqc_mav_policy", namespace, when, node=POLICY, **own)
+    return ProcessDescription(
+        name=POLICY,
+        nice=GIVES_WAY,
+        package="pqc_mav_policy",
+        executable=POLICY,
+        node=POLICY,
+        namespace=namespace,
+        config="{policy_config}",
+        settings=settings,
+        when=when,
+        hint=_POLICY_HINT,
+    )
 
 
 def _onboard(namespace: str, settings: Mapping[str, Setting], when: Mapping[str, str]) -> ProcessDescription:
     """Sensing and policy in one process, with the settings and configuration files of both."""
-    return _beside(
-        ONBOARD,
-        "pqc_mav_bringup",
-        namespace,
-        when,
-        executable=f"{ONBOARD}.py",  # a program of our own, see there
+    return ProcessDescription(
         arguments=("--detect={detect}", _GUARDED),
         environment=mavros.WATCHED,
+        name=ONBOARD,
+        nice=GIVES_WAY,
+        package="pqc_mav_bringup",
+        executable=f"{ONBOARD}.py",  # a program of our own, see there
+        namespace=namespace,
         config="{sensing_config}",
         files=("{policy_config}",),
         settings=settings,
+        when=when,
     )
 
 
@@ -143,28 +153,49 @@ def _detect(
     namespace: str, when: Mapping[str, str], environment: Mapping[str, str] = mavros.WATCHED
 ) -> ProcessDescription:
     """The detector next to a proxy."""
-    own: dict[str, Any] = {"arguments": (_GUARDED,), "environment": environment, "hint": _DETECT_HINT}
-    return _beside(DETECT, "pqc_mav_detect", namespace, when, node=DETECT, **own)
+    return ProcessDescription(
+        name=DETECT,
+        nice=GIVES_WAY,
+        package="pqc_mav_detect",
+        executable=DETECT,
+        node=DETECT,
+        namespace=namespace,
+        arguments=(_GUARDED,),
+        environment=environment,
+        when=when,
+        hint=_DETECT_HINT,
+    )
 
 
 def _guard(
     namespace: str, when: Mapping[str, str], environment: Mapping[str, str] = mavros.WATCHED
 ) -> ProcessDescription:
     """The guard in a process of its own."""
-    of_cpp = {**when, proxy.ARGUMENT.name: proxy.CPP}
-    return _beside(GUARD, proxy.PACKAGES[proxy.PY], namespace, of_cpp, node=GUARD, environment=environment)
+    return ProcessDescription(
+        name=GUARD,
+        nice=GIVES_WAY,
+        package=proxy.PACKAGES[proxy.PY],
+        executable=GUARD,
+        node=GUARD,
+        namespace=namespace,
+        environment=environment,
+        when={**when, proxy.ARGUMENT.name: proxy.CPP},
+    )
 
 
 def _recorder(namespace: str) -> ProcessDescription:
     """The flight recorder: the topics of both ends, as far as they can be heard here."""
-    settings = {"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)}
-    own: dict[str, Any] = {
-        "executable": "pqc_recorder",
-        "settings": settings,
-        "unless": {"record": ""},
-        "hint": _RECORDER_HINT,
-    }
-    return _beside(RECORDER, "pqc_mav_recorder", namespace, {}, node=RECORDER, **own)
+    return ProcessDescription(
+        name=RECORDER,
+        nice=GIVES_WAY,
+        package="pqc_mav_recorder",
+        executable="pqc_recorder",
+        node=RECORDER,
+        namespace=namespace,
+        settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},
+        unless={"record": ""},
+        hint=_RECORDER_HINT,
+    )
 
 
 DRONE = SystemDescription(
