@@ -26,17 +26,13 @@ from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
-from pymavlink.dialects.v20 import common as mavlink
-from radios import ANSWER_S, COMMAND, DEFAULT, PATIENCE_S, RATE_HZ, RESULTS
+from radios import DEFAULT, PATIENCE_S, RATE_HZ, RESULTS, Ground
 
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
-from pqc_mav_sim.autopilot import AutopilotConfig
-from pqc_mav_sim.endpoint import any_port_towards, resolve
 from pqc_mav_sim.impairment.relay import Relay
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
-from pqc_mav_sim.vehicle import Vehicle
 
 SCENES = {
     "LTE alone": ["lte"],
@@ -114,41 +110,17 @@ def outages(lte: Relay, chance: random.Random) -> Any:
 
 
 def fly(gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Run:
-    """Telemetry up, a command a second down, and its answer."""
-    own = resolve(f"127.0.0.1:{drone.ports()['plain']['uav1']}")
-    to = ("127.0.0.1", gcs.ports()["plain"]["uav1"])
-    vehicle = Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(own), own)
-    out, into = mavlink.MAVLink(None, srcSystem=255, srcComponent=190), mavlink.MAVLink(None)
-    into.robust_parsing = True
-    vehicle.start()
-    begin = time.monotonic()
-    before = sent_by_lte(drone)
-    asked: dict[int, float] = {}
+    """What the ground station hears of the flight, and when."""
+    heard, before, begin = Ground(), sent_by_lte(drone), time.monotonic()
     came = {"HEARTBEAT": [begin], "ATTITUDE": [begin]}
-    answered = messages = sent = 0
-    while (now := time.monotonic()) < begin + seconds + ANSWER_S:
-        if sent < seconds and now >= begin + sent:
-            asked[COMMAND + sent] = now
-            command = out.command_long_encode(1, 1, COMMAND + sent, 0, 0, 0, 0, 0, 0, 0, 0)
-            ground.sendto(bytes(command.pack(out)), to)
-            ground.sendto(bytes(out.heartbeat_encode(6, 8, 0, 0, 4).pack(out)), to)
-            sent += 1
-        try:
-            data = ground.recv(2048)
-        except TimeoutError:
-            continue
-        for message in into.parse_buffer(data) or ():
-            messages += 1
-            name = message.get_type()
-            if name in came:
-                came[name].append(time.monotonic())
-            if name == "COMMAND_ACK" and message.command in asked:
-                answered += time.monotonic() - asked.pop(message.command) <= ANSWER_S
-    vehicle.stop()
+    for message in heard.hear(gcs, drone, ground, seconds):
+        if (name := message.get_type()) in came:
+            came[name].append(time.monotonic())
     lasted = time.monotonic() - begin
     gaps = [max(b - a for a, b in itertools.pairwise([*times, begin + lasted])) for times in came.values()]
     lte_kb_s = (sent_by_lte(drone) - before) / 1e3 / lasted
-    return Run(100 * answered / sent, *gaps, messages / lasted, lte_kb_s, drone.status()[0]["handshakes_ok"])
+    answered = 100 * heard.answered / heard.sent
+    return Run(answered, *gaps, heard.messages / lasted, lte_kb_s, drone.status()[0]["handshakes_ok"])
 
 
 def sent_by_lte(drone: Any) -> int:

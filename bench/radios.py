@@ -146,37 +146,52 @@ def replug(flight: Flight) -> float:
     raise RuntimeError("nothing came")
 
 
-def fly(flight: Flight, options: argparse.Namespace) -> Run:
-    """Telemetry up, a command a second down, and its answer."""
-    ports, gcs, drone, ground = flight.ports, flight.gcs, flight.drone, flight.ground
-    own = resolve(f"127.0.0.1:{drone.ports()['plain']['uav1']}")
-    to = ("127.0.0.1", gcs.ports()["plain"]["uav1"])
-    vehicle = Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(own), own)
-    out, into = mavlink.MAVLink(None, srcSystem=255, srcComponent=190), mavlink.MAVLink(None)
-    into.robust_parsing = True
-    before, lost, sealed = air_of(ports), lost_of(ports), gcs.stats()[0]["enc_rx_bytes"]
-    vehicle.start()
-    asked: dict[int, float] = {}
-    answered = messages = size = sent = 0
-    begin = time.monotonic()
-    while (now := time.monotonic()) < begin + options.seconds + ANSWER_S:
-        if sent < options.seconds and now >= begin + sent:
-            asked[COMMAND + sent] = now
-            command = out.command_long_encode(1, 1, COMMAND + sent, 0, 0, 0, 0, 0, 0, 0, 0)
-            ground.sendto(bytes(command.pack(out)), to)
-            ground.sendto(bytes(out.heartbeat_encode(6, 8, 0, 0, 4).pack(out)), to)
-            sent += 1
-        try:
-            data = ground.recv(2048)
-        except TimeoutError:
-            continue
-        size += len(data)
-        for message in into.parse_buffer(data) or ():
-            messages += 1
-            if message.get_type() != "COMMAND_ACK" or message.command not in asked:
+@dataclass
+class Ground:
+    """What a ground station says and hears while a vehicle flies behind a tunnel."""
+
+    sent: int = 0  # commands, one a second
+    answered: int = 0  # within ANSWER_S
+    messages: int = 0
+    size: int = 0  # of all that came, bytes
+
+    def hear(self, gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Iterator[Any]:
+        """Telemetry up, a command a second down; each message that comes until the last answer may be there."""
+        own = resolve(f"127.0.0.1:{drone.ports()['plain']['uav1']}")
+        to = ("127.0.0.1", gcs.ports()["plain"]["uav1"])
+        vehicle = Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(own), own)
+        out, into = mavlink.MAVLink(None, srcSystem=255, srcComponent=190), mavlink.MAVLink(None)
+        into.robust_parsing = True
+        vehicle.start()
+        asked: dict[int, float] = {}
+        begin = time.monotonic()
+        while (now := time.monotonic()) < begin + seconds + ANSWER_S:
+            if self.sent < seconds and now >= begin + self.sent:
+                asked[COMMAND + self.sent] = now
+                command = out.command_long_encode(1, 1, COMMAND + self.sent, 0, 0, 0, 0, 0, 0, 0, 0)
+                ground.sendto(bytes(command.pack(out)), to)
+                ground.sendto(bytes(out.heartbeat_encode(6, 8, 0, 0, 4).pack(out)), to)
+                self.sent += 1
+            try:
+                data = ground.recv(2048)
+            except TimeoutError:
                 continue
-            answered += time.monotonic() - asked.pop(message.command) <= ANSWER_S
-    vehicle.stop()
+            self.size += len(data)
+            for message in into.parse_buffer(data) or ():
+                self.messages += 1
+                if message.get_type() == "COMMAND_ACK" and message.command in asked:
+                    self.answered += time.monotonic() - asked.pop(message.command) <= ANSWER_S
+                yield message
+        vehicle.stop()
+
+
+def fly(flight: Flight, options: argparse.Namespace) -> Run:
+    """What a flight's ground station hears, and what of the air that takes."""
+    ports, gcs = flight.ports, flight.gcs
+    before, lost, sealed = air_of(ports), lost_of(ports), gcs.stats()[0]["enc_rx_bytes"]
+    ground, begin = Ground(), time.monotonic()
+    for _ in ground.hear(gcs, flight.drone, flight.ground, options.seconds):
+        pass
     sealed = gcs.stats()[0]["enc_rx_bytes"] - sealed
     radio = air_of(ports)
     packets, content = (radio[name] - before[name] for name in ("sent_packets", "sent_bytes"))
@@ -184,12 +199,12 @@ def fly(flight: Flight, options: argparse.Namespace) -> Run:
     lasted = time.monotonic() - begin
     return Run(
         flight.connect_ms,
-        100 * answered / sent,
-        messages / lasted,
+        100 * ground.answered / ground.sent,
+        ground.messages / lasted,
         radio["wait"]["p95_us"] / 1e3,
         radio["wait"]["max_us"] / 1e3,
         100 * sealed / through,
-        100 * size / through,
+        100 * ground.size / through,
     )
 
 
