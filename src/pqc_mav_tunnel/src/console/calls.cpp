@@ -76,15 +76,9 @@ Json schema(const Json& given) {
   return out;
 }
 
-Json drone_schema(const Json&) {
+Json nested_schema(std::span<const ConfigKey> keys) {
   auto out = Json::array();
-  for (const auto& key : drone_entry_schema()) out.push_back(described(key));
-  return out;
-}
-
-Json path_schema(const Json&) {
-  auto out = Json::array();
-  for (const auto& key : path_entry_schema()) out.push_back(described(key));
+  for (const auto& key : keys) out.push_back(described(key));
   return out;
 }
 
@@ -128,8 +122,8 @@ constexpr Call kCalls[] = {
     {"openssl_version", [](const Json&) { return Json(OpenSSL_version(OPENSSL_VERSION_STRING)); }},
     {"host_info", [](const Json&) { return host_info(); }},
     {"config_schema", schema},
-    {"per_drone_schema", drone_schema},
-    {"per_path_schema", path_schema},
+    {"per_drone_schema", [](const Json&) { return nested_schema(drone_entry_schema()); }},
+    {"per_path_schema", [](const Json&) { return nested_schema(path_entry_schema()); }},
     {"picture_schema", [](const Json&) { return picture_schema(); }},
     {"init_keys", make_keys},
     {"export_drone", hand_out},
