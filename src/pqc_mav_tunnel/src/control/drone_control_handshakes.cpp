@@ -19,8 +19,7 @@ std::string unanswered(const PeerEntry& peer, const std::vector<PathEntry>& path
   if (peer.radio)
     return "No answer yet from the gcs by the radio at " + peer.radio->path +
            "; the drone keeps asking. Check that both radios are paired, their baud rates and ':mavlink', and that "
-           "both "
-           "ends have the same PSK.";
+           "both ends have the same PSK.";
   std::string by;
   if (paths.size() > 1)
     for (const auto& each : paths) by += (by.empty() ? " by " : ", ") + each.name;
