@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/ros2_conformance.py: the page says what the runners wrote, and comes only from a green run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import ros2_conformance
+import ros2_results
+from ros2_results import FAILED, PASSED, SKIPPED, Case
+
+JUNIT = """<testsuites><testsuite>
+<testcase classname="pqc_mav_x.test_a" name="good"/>
+<testcase classname="pqc_mav_x.test_a" name="bad"><failure message="AssertionError: 1 is 2">long</failure></testcase>
+<testcase classname="pqc_mav_x.test_a" name="not"><skipped message="no rclcpp">f:1</skipped></testcase>
+</testsuite></testsuites>"""
+CTEST = """<Site><Testing><TestList><Test>./pytest</Test></TestList>
+<Test Status="passed"><Name>pytest</Name></Test>
+<Test Status="passed"><Name>frame:Frame.IsRead</Name></Test>
+<Test Status="failed"><Name>frame:Frame.IsRefused</Name></Test>
+<Test Status="notrun"><Name>frame:Frame.IsOff</Name></Test>
+</Testing></Site>"""
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """The build folder of a package with CMake that was tested twice."""
+    folder = tmp_path / "pqc_mav_x"
+    for name, text in (("20261126-1", "<Site/>"), ("20261127-1", CTEST)):
+        (folder / "Testing" / name).mkdir(parents=True)
+        (folder / "Testing" / name / "Test.xml").write_text(text)
+    (folder / "test_results" / "pqc_mav_x").mkdir(parents=True)
+    (folder / "test_results" / "pqc_mav_x" / "pytest.xunit.xml").write_text(JUNIT)
+    return folder
+
+
+def test_each_test_is_counted_once_with_what_it_says(build: Path) -> None:
+    found = {case.name: (case.outcome, case.why) for case in ros2_results.cases(build)}
+    assert found == {
+        "pqc_mav_x.test_a.good": (PASSED, ""),
+        "pqc_mav_x.test_a.bad": (FAILED, "AssertionError: 1 is 2"),
+        "pqc_mav_x.test_a.not": (SKIPPED, "no rclcpp"),
+        "frame:Frame.IsRead": (PASSED, ""),
+        "frame:Frame.IsRefused": (FAILED, "CTest says no more"),
+        "frame:Frame.IsOff": (SKIPPED, "CTest says no more"),
+    }
+
+
+def test_what_an_earlier_run_left_is_forgotten(build: Path) -> None:
+    ros2_results.forget(build)
+    assert ros2_results.cases(build) == []
+
+
+def second_try(monkeypatch: pytest.MonkeyPatch, *found: Case) -> tuple[list[Case], list[str]]:
+    monkeypatch.setattr(ros2_conformance, "test", lambda names, *_: [case for case in found if case.package in names])
+    return ros2_conformance.again([Case("a", "good", PASSED), Case("b", "bad", FAILED), Case("b", "other", PASSED)])
+
+
+def test_what_passes_alone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases, second = second_try(monkeypatch, Case("b", "bad", PASSED), Case("b", "other", PASSED))
+    assert second == ["b bad"] and {case.outcome for case in cases} == {PASSED} and len(cases) == 3
+
+
+@pytest.mark.parametrize("then", [Case("b", "bad", FAILED), Case("b", "other", PASSED)])
+def test_what_fails_twice_or_is_gone_stays_a_failure(monkeypatch: pytest.MonkeyPatch, then: Case) -> None:
+    cases, second = second_try(monkeypatch, then)
+    assert second == [] and [case.name for case in cases if case.outcome == FAILED] == ["bad"]
+
+
+@pytest.fixture
+def rclcpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prefix that has rclcpp, and a colcon."""
+    (tmp_path / "share" / "rclcpp").mkdir(parents=True)
+    (tmp_path / "share" / "rclcpp" / "package.xml").write_text("<package><version>28.1.6</version></package>")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    monkeypatch.setattr(ros2_conformance, "run", lambda *_: True)
+    monkeypatch.setattr(ros2_conformance.shutil, "which", lambda _: "colcon")
+
+
+@pytest.mark.parametrize("outcome", [PASSED, FAILED])
+def test_only_a_green_run_writes_the_page(
+    rclcpp: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: str
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("the last one")
+    container = Case("pqc_mav_proxy_cpp", "pqc_mav_proxy_cpp.test_component.test_both_ends[x]", PASSED)
+    found = [container, Case("pqc_mav_x", "one", outcome), Case("pqc_mav_x", "two", SKIPPED, "no X here")]
+    monkeypatch.setattr(ros2_conformance, "test", lambda *_: found)
+    assert ros2_conformance.main(["--bench", "Made of wood.", "--page", str(page)]) == (outcome == FAILED)
+    if outcome == FAILED:
+        assert page.read_text() == "the last one"
+        return
+    text = page.read_text()
+    assert "2 tests passed, none failed, 1 were skipped" in " ".join(text.split())
+    for line in (
+        "**The bench:** Made of wood.",
+        "rclcpp 28.1.6",
+        "| component containers: one executor thread, several, isolated | 1 |  |",
+        "| DDS security with Enforce | not run | nothing to run it with |",
+        "| pqc_mav_x | 1 | 1 |",
+        "* 1: no X here",
+    ):
+        assert line in text, line
+
+
+def test_security_that_is_skipped_is_not_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def skips(*_: object) -> bool:
+        (tmp_path / "build" / "test-results" / "security.xml").write_text(JUNIT)
+        return True
+
+    monkeypatch.setattr(ros2_conformance, "ROOT", tmp_path)
+    monkeypatch.setattr(ros2_conformance, "run", skips)
+    assert [case.outcome for case in ros2_conformance.secured("rmw_x")] == [PASSED, FAILED, FAILED]
+
+
+def test_without_rclcpp_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="no rclcpp on AMENT_PREFIX_PATH"):
+        ros2_conformance.main([])
