@@ -39,8 +39,8 @@ struct Reader {
 /// The messages of a stream that has nothing else.
 std::vector<Bytes> messages_of(ByteView stream) {
   std::vector<Bytes> out;
-  for (; !stream.empty(); stream = stream.subspan(12u + stream[1])) {
-    const auto one = stream.first(12u + stream[1]);
+  for (; !stream.empty(); stream = stream.subspan(8u + stream[1])) {
+    const auto one = stream.first(8u + stream[1]);
     out.emplace_back(one.begin(), one.end());
   }
   return out;
@@ -48,16 +48,21 @@ std::vector<Bytes> messages_of(ByteView stream) {
 
 TEST(MavlinkCarrier, EverySizeComesThroughInAnyPieces) {
   Writer write;
-  expect_every_size_in_any_pieces<Reader>({0, 1, 211, 212, 213, 424, 548, kLineDatagramMost}, 0xfd, kDown,
+  expect_every_size_in_any_pieces<Reader>({0, 1, 219, 220, 221, 440, 548, kLineDatagramMost}, 0xfe, kDown,
                                           [&](ByteView datagram) { return write(kDown, datagram); });
 }
 
 TEST(MavlinkCarrier, MessagesAreWhatARadioTakes) {
   Writer write;
-  for (const auto& message : messages_of(write(kUp, Bytes(548, 0)))) {
-    EXPECT_LE(message[1], 221);             // SiK frames payloads up to 225 bytes
-    EXPECT_NE(message[9 + message[1]], 0);  // nothing for MAVLink to cut off
-  }
+  for (const auto& message : messages_of(write(kUp, Bytes(548, 0)))) EXPECT_LE(message[1], 225);  // of a SiK's framing
+}
+
+TEST(MavlinkCarrier, PartsFollowAcrossTheEndOfTheirNumbers) {
+  Writer write;
+  Reader reader;
+  for (int i = 0; i < 300; ++i) reader.feed(write(kUp, Bytes(441, 0)));  // three parts: 256 is no multiple of that
+  EXPECT_EQ(reader.got.size(), 300u);
+  EXPECT_EQ(reader.errors(), 0u);
 }
 
 TEST(MavlinkCarrier, OtherMessagesGoElsewhere) {
@@ -83,17 +88,17 @@ TEST(MavlinkCarrier, OursWithAWrongFormAreCounted) {
     message[at] = to;
     return summed(message, extra);
   };
-  // No part, more parts than there can be, a part beyond them, no end; another message's checksum.
+  // No part, more parts than there can be, a part beyond them, one that is not full; another message's checksum.
   for (const auto& bad :
-       {changed(17, 0x00), changed(17, 0x08), changed(17, 0x11), changed(good.size() - 3, 0), changed(17, 0x01, 9)}) {
+       {changed(6, 0x00), changed(6, 0x08), changed(6, 0x11), changed(6, 0x02), changed(6, 0x01, 9)}) {
     Reader reader;
     reader.feed(bad);
     EXPECT_TRUE(reader.got.empty());
     EXPECT_EQ(reader.errors(), 1u);
   }
   Reader reader;
-  reader.feed(changed(10, 0x6c));  // another message_type: somebody else's
-  EXPECT_EQ(reader.others.size(), 1u);
+  for (const std::size_t at : {3, 4, 7, 9, 10}) reader.feed(changed(at, 1));  // of others, to others, of another type
+  EXPECT_EQ(reader.others.size(), 5u);
   EXPECT_EQ(reader.errors(), 0u);
 }
 
@@ -172,7 +177,7 @@ TEST(MavlinkCarrier, AfterACutNothingIsLeft) {
 
 TEST(MavlinkCarrier, DamageCostsTheMessagesItTouches) {
   Writer write;
-  expect_damage_costs_what_it_touches<Reader>(0xfd, 0.0, [&](ByteView datagram) { return write(kUp, datagram); });
+  expect_damage_costs_what_it_touches<Reader>(0xfe, 0.0, [&](ByteView datagram) { return write(kUp, datagram); });
 }
 
 }  // namespace

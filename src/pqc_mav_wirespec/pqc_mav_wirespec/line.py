@@ -10,11 +10,12 @@ from .errors import MalformedError
 
 MOST = 1472
 TO_DRONE = 0x80
-PART, PARTS = 212, 7
+PART, PARTS = 220, 7
 _MESSAGE_ID, _CRC_EXTRA = 248, 8
 _SENDER = bytes([51, 191])
-_TYPE = bytes.fromhex("6db40033bf")
-_HEAD, _SUM, _SIGNATURE = 10, 2, 13
+_TYPE = 0xB4  # the upper byte of message_type
+_HEAD, _FIELDS = 6, 5
+_HEAD_2, _SUM, _SIGNATURE = 10, 2, 13
 
 
 @dataclass(frozen=True)
@@ -91,21 +92,20 @@ def read_frames(stream: bytes) -> Received:
 
 
 class Messages:
-    """Writes datagrams as MAVLink messages, which are numbered."""
+    """Writes datagrams as messages of MAVLink 1, which are numbered."""
 
     def __init__(self) -> None:
-        self._number = self._sequence = 0
+        self._sequence = 0
 
     def write(self, line: int, datagram: bytes) -> bytes:
         """All messages of one datagram. Raises MalformedError for one that is too long."""
         parts = [_fitting(datagram)[i : i + PART] for i in range(0, max(1, len(datagram)), PART)]
         out = b""
         for place, part in enumerate(parts):
-            payload = _TYPE + bytes([line, self._number, place << 4 | len(parts)]) + part + b"\1"
-            head = bytes([len(payload), 0, 0, self._sequence]) + _SENDER + _MESSAGE_ID.to_bytes(3, "little")
-            out += b"\xfd" + head + payload + _sum(head + payload)
+            payload = bytes([place << 4 | len(parts), _TYPE, line]) + _SENDER + part
+            head = bytes([len(payload), self._sequence]) + _SENDER + u8(_MESSAGE_ID)
+            out += b"\xfe" + head + payload + _sum(head + payload)
             self._sequence = (self._sequence + 1) % 256
-        self._number = (self._number + 1) % 256
         return out
 
 
@@ -119,18 +119,18 @@ def read_messages(stream: bytes) -> Received:
     while stream:
         size = _message_size(stream)
         message, stream = stream[:size], stream[size or 1 :]
-        if not size or message[0] != 0xFD or message[5:10] != _SENDER + _MESSAGE_ID.to_bytes(3, "little"):
+        fields = message[_HEAD : _HEAD + _FIELDS]
+        if not size or message[0] != 0xFE or message[3:_HEAD] != _SENDER + u8(_MESSAGE_ID):
             continue
-        payload = message[_HEAD : _HEAD + message[1]]
-        if message[2] or not payload.startswith(_TYPE):
+        if message[1] < _FIELDS or fields[1] != _TYPE or fields[3:] != _SENDER:
             continue
-        part = _part(message, payload[len(_TYPE) :])
-        if part is None:
+        place, parts, line, sequence = fields[0] >> 4, fields[0] & 15, fields[2], message[2]
+        content = message[_HEAD + _FIELDS : -_SUM]
+        if message[-_SUM:] != _sum(message[1:-_SUM]) or not _is_part(place, parts, len(content)):
             out.errors += 1
             continue
-        line, number, place, parts, content = part
         begun = open_.pop(line, None)
-        if begun is not None and begun[:2] == (number, parts) and len(begun[2]) == place:
+        if begun is not None and begun[:2] == (sequence, parts) and len(begun[2]) == place:
             so_far = begun[2]
         else:
             out.errors += (begun is not None) + (place != 0)
@@ -138,7 +138,7 @@ def read_messages(stream: bytes) -> Received:
             if place:
                 continue
         if place + 1 < parts:
-            open_[line] = (number, parts, [*so_far, content])
+            open_[line] = ((sequence + 1) % 256, parts, [*so_far, content])
         elif (size := sum(map(len, so_far)) + len(content)) > MOST:
             out.errors += 1
         else:
@@ -146,14 +146,10 @@ def read_messages(stream: bytes) -> Received:
     return out
 
 
-def _part(message: bytes, carried: bytes) -> tuple[int, int, int, int, bytes] | None:
-    checked = message[1 : _HEAD + message[1]]
-    if message[len(checked) + 1 :] != _sum(checked) or len(carried) < 4 or carried[-1] != 1:
-        return None
-    line, number, place, parts, content = carried[0], carried[1], carried[2] >> 4, carried[2] & 15, carried[3:-1]
-    last = place + 1 == parts
-    right_size = len(content) <= PART and (bool(content) or parts == 1) if last else len(content) == PART
-    return (line, number, place, parts, content) if place < parts <= PARTS and right_size else None
+def _is_part(place: int, parts: int, size: int) -> bool:
+    """The last part has some bytes, unless it is the only one; all others are full."""
+    right_size = size <= PART and (size > 0 or parts == 1) if place + 1 == parts else size == PART
+    return place < parts <= PARTS and right_size
 
 
 def _message_size(stream: bytes) -> int:
@@ -163,7 +159,7 @@ def _message_size(stream: bytes) -> int:
     second = stream[0] == 0xFD
     if second and stream[2] & ~1:
         return 0
-    end = (_HEAD if second else 6) + stream[1]
+    end = (_HEAD_2 if second else _HEAD) + stream[1]
     size = end + _SUM + (_SIGNATURE if second and stream[2] else 0)
     checked, there = stream[1:end], stream[end : end + _SUM]
     return size if size <= len(stream) and any(_sum(checked, extra) == there for extra in range(256)) else 0

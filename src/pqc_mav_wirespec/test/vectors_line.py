@@ -58,7 +58,7 @@ def _datagrams(random: SeededRandom) -> Iterator[tuple[str, int, bytes]]:
     yield "one", 0x80, b"\x01"
     yield "zeros", 0x85, bytes(5)
     yield "packet", 0x7F, random(71)
-    yield "two-parts", 0x81, random(213)
+    yield "two-parts", 0x81, random(221)
     yield "run-of-253", 0x01, b"\x55" * 252
     yield "handshake", 0xFF, random(548)
     yield "run-of-254", 0x01, b"\x01" * 249 + b"\x00" + b"\x55" * 254
@@ -73,7 +73,7 @@ def _streams(random: SeededRandom) -> Iterator[tuple[str, str, bytes]]:
     yield "raw-inserted-zero", "raw", first + second[:6] + b"\0" + second[6:] + third
     yield "raw-too-short", "raw", first + b"\x03\x01\x02\0" + b"\x01\0" + third
     messages = line.Messages()
-    one, two, three = (messages.write(0x81, random(size)) for size in (20, 220, 30))
+    one, two, three = (messages.write(0x81, random(size)) for size in (20, 230, 30))
     foreign = bytes.fromhex("fe09000101000000000002035103035e58")
     yield "mavlink-whole", "mavlink", foreign + one + foreign + two + three
     yield "mavlink-lost-byte", "mavlink", one[:15] + one[16:] + two + three

@@ -7,11 +7,9 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::size_t kHead = 10, kType = 5, kPartHead = 3;  // of the message, of its payload before and with `line`
-constexpr std::uint8_t kExtensionExtra = 8, kSystem = 51, kComponent = 191;
-constexpr std::uint32_t kExtensionId = 248;
-constexpr ByteArray<kType> kExtensionType{0x6d, 0xb4, 0, kSystem, kComponent};
-constexpr std::uint8_t kEnd = 1;  // MAVLink cuts zeros off the end
+constexpr std::size_t kHead = 6, kFields = 5;  // of the message, and of its payload before the datagram's bytes
+constexpr std::uint8_t kStart = 0xfe, kExtensionId = 248, kExtensionExtra = 8, kSystem = 51, kComponent = 191;
+constexpr std::uint8_t kType = 0xb4;  // the upper byte of message_type; the lower one says which part it is
 constexpr std::uint64_t kPartsWithin = 1'000 * kMs;
 
 std::uint16_t sum_of(ByteView checked) noexcept { return x25_add(x25(checked), kExtensionExtra); }
@@ -24,24 +22,18 @@ std::size_t MavlinkCarrierWriter::write(LineAddress line, ByteView datagram, Mut
   for (std::size_t part = 0; part < parts; ++part) {
     const auto rest = datagram.subspan(part * kCarrierPart);
     const auto bytes = rest.first(std::min(kCarrierPart, rest.size()));
-    const auto payload = kType + kPartHead + bytes.size() + 1;
+    const auto payload = kFields + bytes.size();
+    const auto size = static_cast<std::uint8_t>(payload), place = static_cast<std::uint8_t>(part << 4 | parts);
     const auto message = out.subspan(used, kHead + payload + 2);
-    const ByteArray<kHead> head{0xfd,       static_cast<std::uint8_t>(payload),      0, 0, sequence_++, kSystem,
-                                kComponent, static_cast<std::uint8_t>(kExtensionId), 0, 0};
-    std::memcpy(message.data(), head.data(), kHead);
-    std::memcpy(message.data() + kHead, kExtensionType.data(), kType);
-    auto* const at = message.data() + kHead + kType;
-    at[0] = line.byte();
-    at[1] = number_;
-    at[2] = static_cast<std::uint8_t>(part << 4 | parts);
-    if (!bytes.empty()) std::memcpy(at + kPartHead, bytes.data(), bytes.size());
-    at[kPartHead + bytes.size()] = kEnd;
+    const ByteArray<kHead + kFields> head{kStart, size,  sequence_++, kSystem, kComponent, kExtensionId,  //
+                                          place,  kType, line.byte(), kSystem, kComponent};
+    std::memcpy(message.data(), head.data(), head.size());
+    if (!bytes.empty()) std::memcpy(message.data() + head.size(), bytes.data(), bytes.size());
     const auto sum = sum_of(message.subspan(1, kHead - 1 + payload));
     message[kHead + payload] = static_cast<std::uint8_t>(sum);
     message[kHead + payload + 1] = static_cast<std::uint8_t>(sum >> 8);
     used += message.size();
   }
-  ++number_;
   return used;
 }
 
@@ -54,30 +46,27 @@ PartJoiner::Open& PartJoiner::place_of(LineAddress line) noexcept {
   return *oldest;
 }
 
-std::optional<MutableBytes> PartJoiner::take(LineAddress line, ByteView carried, std::uint64_t now) noexcept {
-  const auto number = carried[0];
-  const std::size_t part = carried[1] >> 4, parts = carried[1] & 0x0fu;
-  const auto bytes = carried.subspan(2);
-  auto& open = place_of(line);
-  const bool follows = open.parts != 0 && open.line == line && open.number == number && open.parts == parts &&
-                       open.next == part && now - open.since <= kPartsWithin;
+std::optional<MutableBytes> PartJoiner::take(const CarriedPart& carried, std::uint64_t now) noexcept {
+  auto& open = place_of(carried.line);
+  const bool follows = open.parts != 0 && open.line == carried.line && open.sequence == carried.sequence &&
+                       open.parts == carried.parts && open.next == carried.part && now - open.since <= kPartsWithin;
   if (open.parts != 0 && !follows) ++errors_;  // the rest of that one did not come
   if (!follows) {
     open.parts = 0;
-    if (part != 0) {
+    if (carried.part != 0) {
       ++errors_;
       return std::nullopt;
     }
-    open.line = line;
-    open.number = number;
+    open.line = carried.line;
     open.size = 0;
     open.since = now;
   }
-  std::memcpy(open.bytes.data() + part * kCarrierPart, bytes.data(), bytes.size());
-  open.size += bytes.size();
-  open.parts = static_cast<std::uint8_t>(parts);
-  open.next = static_cast<std::uint8_t>(part + 1);
-  if (open.next < parts) return std::nullopt;
+  std::ranges::copy(carried.bytes, open.bytes.begin() + carried.part * static_cast<std::ptrdiff_t>(kCarrierPart));
+  open.size += carried.bytes.size();
+  open.parts = carried.parts;
+  open.next = static_cast<std::uint8_t>(carried.part + 1);
+  open.sequence = static_cast<std::uint8_t>(carried.sequence + 1);
+  if (open.next < carried.parts) return std::nullopt;
   open.parts = 0;
   if (open.size > kLineDatagramMost) {
     ++errors_;
@@ -90,26 +79,23 @@ void PartJoiner::reset() noexcept {
   for (auto& each : open_) each.parts = 0;
 }
 
-std::optional<ByteView> MavlinkCarrierReader::carried_by(ByteView message) noexcept {
-  const bool ours = message[0] == 0xfd && message[2] == 0 && message[5] == kSystem && message[6] == kComponent &&
-                    message[7] == kExtensionId && message[8] == 0 && message[9] == 0 && message[1] >= kType &&
-                    std::equal(kExtensionType.begin(), kExtensionType.end(), message.begin() + kHead);
+std::optional<CarriedPart> MavlinkCarrierReader::carried_by(ByteView message) noexcept {
+  const bool ours = message[0] == kStart && message[1] >= kFields && message[3] == kSystem &&
+                    message[4] == kComponent && message[5] == kExtensionId && message[kHead + 1] == kType &&
+                    message[kHead + 3] == kSystem && message[kHead + 4] == kComponent;
   if (!ours) return std::nullopt;
-  const std::size_t payload = message[1];
-  const auto sum = static_cast<std::uint16_t>(message[kHead + payload] | message[kHead + payload + 1] << 8);
-  const auto carried = message.subspan(kHead + kType, payload - kType);
-  bool good =
-      sum == sum_of(message.subspan(1, kHead - 1 + payload)) && carried.size() > kPartHead && carried.back() == kEnd;
-  if (good) {
-    const std::size_t part = carried[2] >> 4, parts = carried[2] & 0x0fu, bytes = carried.size() - kPartHead - 1;
-    const bool last = part + 1 == parts;
-    // The last part has some bytes, unless it is the only one; all others are full.
-    good = parts >= 1 && parts <= kCarrierParts && part < parts && bytes <= kCarrierPart &&
-           (last ? bytes > 0 || parts == 1 : bytes == kCarrierPart);
-  }
-  if (good) return carried.first(carried.size() - 1);
+  const auto end = kHead + message[1];
+  const CarriedPart out{LineAddress::of(message[kHead + 2]), message[2], static_cast<std::uint8_t>(message[kHead] >> 4),
+                        static_cast<std::uint8_t>(message[kHead] & 0x0fu),
+                        message.subspan(kHead + kFields, message[1] - kFields)};
+  const bool last = out.part + 1 == out.parts;
+  // The last part has some bytes, unless it is the only one; all others are full.
+  if ((message[end] | message[end + 1] << 8) == sum_of(message.subspan(1, end - 1)) && out.parts >= 1 &&
+      out.parts <= kCarrierParts && out.part < out.parts && out.bytes.size() <= kCarrierPart &&
+      (last ? !out.bytes.empty() || out.parts == 1 : out.bytes.size() == kCarrierPart))
+    return out;
   ++errors_;
-  return ByteView{};
+  return CarriedPart{};
 }
 
 }  // namespace pqcmav

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datagrams inside MAVLink messages (V2_EXTENSION), for radios that look at messages or pass nothing else
-// (docs/protocol.md, Over a serial line). A damaged message costs itself alone: MavlinkFramer looks for the next one
-// inside what a false header seemed to cover.
+// (docs/protocol.md, Over a serial line). In MAVLink 1, whose messages have four bytes less around them, and keep their
+// last zeros. A damaged message costs itself alone: MavlinkFramer looks for the next one inside what a false header
+// seemed to cover.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,9 @@
 
 namespace pqcmav {
 
-inline constexpr std::size_t kCarrierPart = 212;  // with all around it what a SiK radio takes as one message
+inline constexpr std::size_t kCarrierPart = 220;  // with all around it what a SiK radio takes as one message
 inline constexpr std::size_t kCarrierParts = (kLineDatagramMost + kCarrierPart - 1) / kCarrierPart;
-inline constexpr std::size_t kCarrierAround = 10 + 5 + 3 + 1 + 2;
+inline constexpr std::size_t kCarrierAround = 6 + 5 + 2;
 /// The longest datagram with all its messages.
 inline constexpr std::size_t kCarrierMost = kLineDatagramMost + kCarrierParts * kCarrierAround;
 
@@ -26,14 +27,21 @@ class MavlinkCarrierWriter {
   std::size_t write(LineAddress line, ByteView datagram, MutableBytes out) noexcept;
 
  private:
-  std::uint8_t number_ = 0, sequence_ = 0;
+  std::uint8_t sequence_ = 0;
+};
+
+/// What one message carries.
+struct CarriedPart {
+  LineAddress line;
+  std::uint8_t sequence = 0, part = 0, parts = 0;  // parts = 0: it is damaged
+  ByteView bytes;
 };
 
 /// Puts the parts of datagrams together. The senders of several drones may take turns between two parts.
 class PartJoiner {
  public:
-  /// One part: number, part and parts, bytes. The datagram, if it is complete with that; good until the next call.
-  std::optional<MutableBytes> take(LineAddress line, ByteView carried, std::uint64_t now) noexcept;
+  /// The datagram, if it is complete with that; good until the next call.
+  std::optional<MutableBytes> take(const CarriedPart& carried, std::uint64_t now) noexcept;
   /// Gives up what has begun.
   void reset() noexcept;
   /// Parts that fitted nothing, and datagrams of which only a part came.
@@ -42,7 +50,7 @@ class PartJoiner {
  private:
   struct Open {
     LineAddress line;
-    std::uint8_t number = 0, next = 0, parts = 0;  // parts = 0: none is open
+    std::uint8_t sequence = 0, next = 0, parts = 0;  // of the part that follows; parts = 0: none is open
     std::size_t size = 0;
     std::uint64_t since = 0;
     ByteArray<kCarrierParts * kCarrierPart> bytes;
@@ -74,16 +82,15 @@ class MavlinkCarrierReader {
   [[nodiscard]] std::uint64_t errors() const noexcept { return errors_ + joiner_.errors(); }
 
  private:
-  /// What one of our messages carries, `line` first; nothing for other messages. Counts one of ours that is damaged.
-  [[nodiscard]] std::optional<ByteView> carried_by(ByteView message) noexcept;
+  /// Nothing for messages that are not ours. Counts one of ours that is damaged.
+  [[nodiscard]] std::optional<CarriedPart> carried_by(ByteView message) noexcept;
 
   template <typename Visit, typename Other>
   void on_message(ByteView message, std::uint64_t now, Visit& visit, Other& other) {
     const auto carried = carried_by(message);
     if (!carried) return other(message);
-    if (carried->empty()) return;
-    const auto line = LineAddress::of(carried->front());
-    if (const auto datagram = joiner_.take(line, carried->subspan(1), now)) visit(line, *datagram);
+    if (carried->parts == 0) return;
+    if (const auto datagram = joiner_.take(*carried, now)) visit(carried->line, *datagram);
   }
 
   MavlinkFramer framer_;
