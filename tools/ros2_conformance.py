@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build and test the workspace as a user of ROS 2 does, in one go, and write docs/ros2-conformance.md.
 
-    tools/run python tools/ros2_conformance.py [--bench WORDS] [--secure RMW] [--page FILE]
+    tools/run python tools/ros2_conformance.py [--bench WORDS] [--secure RMW] [--without-engine] [--page FILE]
 
 Needs ROS 2 with rclcpp on AMENT_PREFIX_PATH, and what 'tools/setup.sh analysis dashboard detect test' brings. It runs
 'colcon build', then 'colcon test' over all packages; a package that fails beside others is tested once more alone, and
-the page names it. Then the tests of DDS security run under the middleware that --secure names. The page is written at
-the end, if all is green; a run that is not leaves the page as it was and ends with 1.
+the page names it. Then the tests of DDS security run under the middleware that --secure names. The engine's C++ tests,
+which know no ROS and take as long to compile as all else, can be left out. The page is written at the end, if all is
+green; a run that is not leaves the page as it was and ends with 1.
 """
 
 import argparse
@@ -33,6 +34,7 @@ PAGE = ROOT / "docs" / "ros2-conformance.md"
 SECURITY_TESTS = tuple(
     f"src/pqc_mav_cli/test/{name}.py" for name in ("test_security_enforced", "launched/test_launched_secured")
 )
+ENGINE = "pqc_mav_tunnel"
 SECURED = "under DDS security"  # the part of its tests
 # What the suite stands on, as far as it is here.
 USED = (
@@ -94,6 +96,14 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
     """Whether a command ended well; its output goes to the terminal."""
     print(f"==> {' '.join(command)}", flush=True)
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **(environment or {})}, check=False).returncode == 0
+
+
+def untested() -> list[str]:
+    """What has colcon leave the engine's tests uncompiled, as 'make setup' does."""
+    metas = ROOT / ".deps" / "colcon.meta"
+    text = (ROOT / "colcon.meta").read_text(encoding="utf-8")
+    metas.write_text(text.replace("PQCMAV_ON_DEMAND=OFF", "PQCMAV_ON_DEMAND=ON"), encoding="utf-8")
+    return ["--metas", str(metas)]
 
 
 def test(names: Sequence[str], *options: str) -> list[Case]:
@@ -187,6 +197,8 @@ def page(found: Run, bench: str, middleware: str, when: str) -> str:
         Used: {here}. {f"Not there: {absent}. " if absent else ""}Middleware: {default}
         {f"; under DDS security {middleware}" if middleware else ""}.""".replace(" ;", ";").replace(" .", ".")
     )
+    if not any(case.package == ENGINE for case in found.cases):
+        lines += paragraph("Left out: the engine's own tests in C++, which know no ROS; `make test` runs them.")
     if found.second:
         lines += paragraph(f"Failed beside others and passed alone: {'; '.join(found.second)}.")
     lines += table(["what needs ROS 2's own tools", "passed", "skipped"], rows(found))
@@ -220,6 +232,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--bench", default="", metavar="WORDS", help="what ROS 2 this is, in sentences for the page")
     parser.add_argument("--secure", default="", metavar="RMW", help="a middleware that has DDS security")
+    parser.add_argument("--without-engine", action="store_true", help="leave out the C++ tests of the engine")
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE")
     asked = parser.parse_args(words)
     if not version("rclcpp"):
@@ -228,9 +241,10 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.exit("error: there is no colcon: run 'tools/setup.sh analysis dashboard detect test' first")
     started, when = time.monotonic(), time.strftime("%Y-%m-%d")
     found = Run()
-    if not run(["colcon", "build", "--base-paths", "src"]):
+    if not run(["colcon", "build", "--base-paths", "src", *(untested() if asked.without_engine else [])]):
         sys.exit("error: the build failed; logs are in log/latest_build")
-    found.cases, found.second = again(test(packages()))
+    tested = [name for name in packages() if not (asked.without_engine and name == ENGINE)]
+    found.cases, found.second = again(test(tested))
     found.minutes = (time.monotonic() - started) / 60
     if asked.secure:
         found.cases += secured(asked.secure)
