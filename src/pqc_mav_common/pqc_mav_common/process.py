@@ -21,6 +21,8 @@ from pqc_mav_common.lean_imports import lean
 
 SHUTDOWN_S = 5.0
 LOOK_S = 0.5
+# Between being finalized and leaving: an answer that has not come to whoever asked for it is lost with this process.
+ANSWERED_S = 0.5
 
 
 def call_in_handler(what: Callable[[], object]) -> None:
@@ -67,8 +69,10 @@ def wait_until(stop: threading.Event, nodes: Sequence[Any] = ()) -> None:
     Python runs a handler between two steps of the main thread. A signal that comes just before that thread blocks would
     not be handled until the next one, so the thread looks up now and then.
     """
-    while not stop.wait(LOOK_S) and not (nodes and all(node.finalized for node in nodes)):
-        pass
+    while not stop.wait(LOOK_S):
+        if nodes and all(node.finalized for node in nodes):
+            stop.wait(ANSWERED_S)
+            return
 
 
 def run_process(

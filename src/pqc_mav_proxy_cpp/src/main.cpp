@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `pqc_proxy` process: start, orderly end on SIGINT and SIGTERM, exit code; SIGHUP has it read everything again.
+#include <chrono>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -20,6 +21,9 @@ using pqc_mav_proxy_cpp::ExitCode;
 using pqc_mav_proxy_cpp::Failure;
 using pqc_mav_proxy_cpp::ProxyNode;
 
+// Between being finalized and leaving: an answer that has not come to whoever asked for it is lost with this process.
+constexpr std::chrono::seconds kAnswered{1};
+
 void initialise(int argc, char** argv) {
   try {
     rclcpp::init(argc, argv, rclcpp::InitOptions(), rclcpp::SignalHandlerOptions::None);
@@ -36,7 +40,8 @@ void serve(int argc, char** argv) {
   const auto node = std::make_shared<ProxyNode>(pqc_mav_proxy_cpp::options_of(arguments, ProxyNode::kName));
   rclcpp::executors::SingleThreadedExecutor executor;  // enough: the node's callbacks wait for no handshake
   executor.add_node(node->get_node_base_interface());
-  node->when_finalized([&] { executor.cancel(); });
+  rclcpp::TimerBase::SharedPtr leaving;
+  node->when_finalized([&] { leaving = node->create_wall_timer(kAnswered, [&] { executor.cancel(); }); });
   const pqc_mav_proxy_cpp::Signals signals([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();
 }
