@@ -15,7 +15,8 @@ from pathlib import Path
 import pqc_mav_tunnel
 import pytest
 
-from pqc_mav_bringup.executables import find_executable
+from pqc_mav_bringup.executables import of_package
+from pqc_mav_bringup.proxy import NODE, PACKAGES
 from pqc_mav_bringup.security_policy import FILE, GUESTS
 from pqc_mav_bringup.share import config_file
 from pqc_mav_common.testing import Running
@@ -59,6 +60,19 @@ for wish in wishes:
         print(f"{wish}: refused: {type(error).__name__}: {error}", flush=True)
 print("ends", flush=True)
 """
+# In a process of its own: sros2 asks the middleware for its name, which then stays loaded.
+KEYSTORE = """
+import sys
+from pathlib import Path
+from sros2.keystore import _enclave, _keystore, _permission
+
+place, policy, *enclaves = sys.argv[1:]
+_keystore.create_keystore(Path(place))
+for enclave in (*enclaves, "broken"):
+    _enclave.create_enclave(Path(place), f"/{enclave}")
+    if enclave in enclaves:
+        _permission.create_permission(Path(place), f"/{enclave}", Path(policy))
+"""
 LISTENS_S = 8.0  # in which an outsider would hear a status that is latched, as the operator does at once
 
 
@@ -75,14 +89,12 @@ def secured(keystore: Path, enclave: str) -> dict[str, str]:
 def keystore(tmp_path_factory: pytest.TempPathFactory, own_domain: None) -> Path:
     """Made as the page says; skips where the middleware does not look at it."""
     pytest.importorskip("sros2", reason="sros2 is not installed")
-    from sros2.keystore import _enclave, _keystore, _permission
-
     place = tmp_path_factory.mktemp("sros") / "keystore"
-    _keystore.create_keystore(place)
-    for enclave in (*GUESTS, "broken"):
-        _enclave.create_enclave(place, f"/{enclave}")
-        if enclave in GUESTS:
-            _permission.create_permission(place, f"/{enclave}", Path(config_file(FILE)))
+    making = Running([sys.executable, "-c", KEYSTORE, str(place), str(config_file(FILE)), *GUESTS])
+    try:
+        assert making.wait() == 0, making.lines
+    finally:
+        making.kill()
     (place / "enclaves" / "broken" / "permissions.p7s").write_text("nothing signed", encoding="utf-8")
     probe = Running([sys.executable, "-c", PROBE, "/", "probe"], secured(place, "/broken"))
     try:
@@ -93,8 +105,13 @@ def keystore(tmp_path_factory: pytest.TempPathFactory, own_domain: None) -> Path
     return place
 
 
-@pytest.fixture(scope="module")
-def ends(keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def proxy(kind: str) -> str:
+    """The program; skips where it is not here."""
+    return of_package(PACKAGES[kind], NODE) or pytest.skip("no rclcpp: the proxy in C++ is not built here")
+
+
+@pytest.fixture(scope="module", params=PACKAGES)
+def ends(request: pytest.FixtureRequest, keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The proxies of both ends, each in its enclave."""
     keys = tmp_path_factory.mktemp("keys") / "root"
     pqc_mav_tunnel.init_keys(str(keys), ["d1"])
@@ -102,7 +119,7 @@ def ends(keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     air = drone_parameters(keys, ground["data_port"])
     with ExitStack() as running:
         for end, parameters in (("gcs", ground), ("drone", air)):
-            line = [find_executable("pqc_mav_proxy", "pqc_proxy"), *ros_arguments(parameters, end)]
+            line = [proxy(request.param), *ros_arguments(parameters, end)]
             running.callback(Running(line, secured(keystore, f"/{end}")).kill)
         yield
 
@@ -146,13 +163,40 @@ def test_what_the_policy_does_not_name_is_refused(keystore: Path, end: str, wish
     assert found[wish].startswith("refused")
 
 
+@pytest.mark.parametrize("kind", PACKAGES)
+@pytest.mark.parametrize(
+    ("changed", "environment"),
+    [
+        (["-r", "~/status:=/elsewhere"], {}),  # a topic that the policy does not name
+        ([], {"ROS_SECURITY_ENCLAVE_OVERRIDE": "/nobody"}),  # no key
+    ],
+    ids=["elsewhere", "keyless"],
+)
+def test_a_proxy_ends_where_the_policy_ends(
+    keystore: Path, tmp_path: Path, kind: str, changed: list[str], environment: dict[str, str]
+) -> None:
+    keys = tmp_path / "root"
+    pqc_mav_tunnel.init_keys(str(keys), ["d1"])
+    line = [proxy(kind), *ros_arguments(gcs_parameters(keys), "gcs"), *changed]
+    running = Running(line, {**secured(keystore, "/gcs"), **environment})
+    try:
+        assert running.wait() != 0, running.lines
+    finally:
+        running.kill()
+
+
+def outsider(wish: str) -> str:
+    """What became of the wish of a node without security."""
+    program = PROBE.replace("float(60)", f"float({LISTENS_S})")
+    probe = Running([sys.executable, "-c", program, "/", "outsider", wish])
+    try:
+        return str(probe.wait_for(wish).string)
+    finally:
+        probe.kill()
+
+
 def test_an_outsider_hears_nothing(ends: None, keystore: Path) -> None:
     """Not without security, and not under a key that this keystore has not signed."""
     wish = "hear=/drone/pqc_proxy/status"
     assert answers("/", "pqcmav_watch", [wish], secured(keystore, "/operator")) == {wish: "done"}
-    program = PROBE.replace("float(60)", f"float({LISTENS_S})")
-    probe = Running([sys.executable, "-c", program, "/", "outsider", wish])
-    try:
-        assert "nothing heard" in probe.wait_for(wish).string
-    finally:
-        probe.kill()
+    assert "nothing heard" in outsider(wish)
