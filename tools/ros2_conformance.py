@@ -60,6 +60,7 @@ LINES = {
 class Run:
     """What one run found."""
 
+    commit: str
     cases: list[Case] = field(default_factory=list)
     second: list[str] = field(default_factory=list)  # failed beside others and passed alone
     minutes: float = 0.0
@@ -111,7 +112,9 @@ def test(names: Sequence[str], *options: str) -> list[Case]:
     for name in names:
         ros2_results.forget(ROOT / "build" / name)
     real = {"PQCMAV_MAVROS": "real"} if version("mavros") else {}
-    good = run(["colcon", "test", "--base-paths", "src", "--packages-select", *names, *options], real)
+    workers = [] if options else ["--parallel-workers", "4"]  # most tests wait
+    words = ["colcon", "test", "--base-paths", "src", "--packages-select", *names, *options, *workers]
+    good = run(words, real)
     found: list[Case] = []
     for name in names:
         of_it = ros2_results.cases(ROOT / "build" / name)
@@ -186,7 +189,7 @@ def page(found: Run, bench: str, middleware: str, when: str) -> str:
     used = {name: version(name) for name in USED}
     lines = ["# One run with ROS 2", ""]
     lines += paragraph(f"""
-        Written by `tools/run python tools/ros2_conformance.py` on {when}, of commit {commit()}. In one go it ran
+        Written by `tools/run python tools/ros2_conformance.py` on {when}, of commit {found.commit}. In one go it ran
         `colcon build` and `colcon test` over all packages, in {found.minutes:.0f} minutes: {found.count(PASSED)} tests
         passed, none failed, {found.count(SKIPPED)} were skipped. The time is no measurement.""")
     lines += paragraph(f"**The bench:** {bench} {machine()}.")
@@ -240,7 +243,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if shutil.which("colcon") is None:
         sys.exit("error: there is no colcon: run 'tools/setup.sh analysis dashboard detect test' first")
     started, when = time.monotonic(), time.strftime("%Y-%m-%d")
-    found = Run()
+    found = Run(commit())
     if not run(["colcon", "build", "--base-paths", "src", *(untested() if asked.without_engine else [])]):
         sys.exit("error: the build failed; logs are in log/latest_build")
     tested = [name for name in packages() if not (asked.without_engine and name == ENGINE)]
