@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `colcon test` left behind: the tests of each package, and what became of them."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,14 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def _reason(skipped: ElementTree.Element) -> str:
+    """Of a test the message is the reason alone; of a whole file the text has it behind file and line."""
+    if skipped.get("message") == "collection skipped":
+        found = re.search(r"""(['"])Skipped: (.*)\1\)$""", skipped.text or "")
+        return found[2] if found else skipped.text or ""
+    return _first_line(skipped.get("message") or skipped.text or "")
+
+
 def junit(report: Path, package: str) -> Iterator[Case]:
     """The tests in a file that pytest or ament's test runner wrote."""
     for case in ElementTree.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own runner wrote it
@@ -32,8 +41,7 @@ def junit(report: Path, package: str) -> Iterator[Case]:
         if bad:
             yield Case(package, name, FAILED, _first_line(bad[0].get("message") or bad[0].text or ""))
         elif skipped is not None:
-            # pytest puts "FILE:LINE: " before the reason into the text, and the reason alone into the message.
-            yield Case(package, name, SKIPPED, _first_line(skipped.get("message") or skipped.text or ""))
+            yield Case(package, name or "all", SKIPPED, _reason(skipped))
         else:
             yield Case(package, name, PASSED)
 
