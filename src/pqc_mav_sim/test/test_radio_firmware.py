@@ -92,7 +92,7 @@ def anything(draw: random.Random) -> bytes:
     beat = bytes(MAV.heartbeat_encode(2, 12, 0, 0, 4).pack(MAV, force_mavlink1=draw.random() < 0.5))
     long = bytes([0xFD, draw.randrange(256), draw.choice([0, 1])]) + draw.randbytes(300)
     size = draw.choice([0, 225, 226, draw.randrange(256)])  # the tunnel's own have 225 at most
-    carrier = bytes([0xFE, size, draw.randrange(256), 51, 191, 248]) + draw.randbytes(size + 2)
+    carrier = bytes([0xFE, size, draw.randrange(256), 51, 191, 131]) + draw.randbytes(size + 2)
     return draw.choice(
         [
             attitude,

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kForcedRekeyPackets = std::uint64_t{1} << 28;
 inline constexpr std::size_t kDefaultMaxPayload = 1432;
 inline constexpr std::size_t kMaxDatagram = 65507;  // largest UDP payload over IPv4
 // Over a serial line: the longest datagram; bundles of which one, with a compact header, is one packet of a radio.
-inline constexpr std::size_t kLineDatagramMost = 1472, kRadioBundleBytes = 200;
+inline constexpr std::size_t kLineDatagramMost = 1472, kRadioBundleBytes = 203;
 inline constexpr std::uint64_t kRadioBundleMs = 20;
 inline constexpr double kRadioReconnectS = 5.0;
 // A drone with several paths: how many, and of the one in use between two PROBEs and without an answer until it is dead;

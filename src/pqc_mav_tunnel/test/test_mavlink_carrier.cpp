@@ -48,7 +48,7 @@ std::vector<Bytes> messages_of(ByteView stream) {
 
 TEST(MavlinkCarrier, EverySizeComesThroughInAnyPieces) {
   Writer write;
-  expect_every_size_in_any_pieces<Reader>({0, 1, 219, 220, 221, 440, 548, kLineDatagramMost}, 0xfe, kDown,
+  expect_every_size_in_any_pieces<Reader>({0, 1, 222, 223, 224, 446, 548, kLineDatagramMost}, 0xfe, kDown,
                                           [&](ByteView datagram) { return write(kDown, datagram); });
 }
 
@@ -60,7 +60,7 @@ TEST(MavlinkCarrier, MessagesAreWhatARadioTakes) {
 TEST(MavlinkCarrier, PartsFollowAcrossTheEndOfTheirNumbers) {
   Writer write;
   Reader reader;
-  for (int i = 0; i < 300; ++i) reader.feed(write(kUp, Bytes(441, 0)));  // three parts: 256 is no multiple of that
+  for (int i = 0; i < 300; ++i) reader.feed(write(kUp, Bytes(447, 0)));  // three parts: 256 is no multiple of that
   EXPECT_EQ(reader.got.size(), 300u);
   EXPECT_EQ(reader.errors(), 0u);
 }
@@ -83,7 +83,7 @@ TEST(MavlinkCarrier, OtherMessagesGoElsewhere) {
 TEST(MavlinkCarrier, OursWithAWrongFormAreCounted) {
   Writer write;
   const auto good = write(kUp, as_bytes("abc"));
-  const auto changed = [&](std::size_t at, std::uint8_t to, std::uint8_t extra = 8) {
+  const auto changed = [&](std::size_t at, std::uint8_t to, std::uint8_t extra = 223) {
     auto message = good;
     message[at] = to;
     return summed(message, extra);
@@ -97,8 +97,8 @@ TEST(MavlinkCarrier, OursWithAWrongFormAreCounted) {
     EXPECT_EQ(reader.errors(), 1u);
   }
   Reader reader;
-  for (const std::size_t at : {3, 4, 7, 9, 10}) reader.feed(changed(at, 1));  // of others, to others, of another type
-  EXPECT_EQ(reader.others.size(), 5u);
+  for (const std::size_t at : {3, 4, 5}) reader.feed(changed(at, 1));  // of others, of another type
+  EXPECT_EQ(reader.others.size(), 3u);
   EXPECT_EQ(reader.errors(), 0u);
 }
 

@@ -10,11 +10,10 @@ from .errors import MalformedError
 
 MOST = 1472
 TO_DRONE = 0x80
-PART, PARTS = 220, 7
-_MESSAGE_ID, _CRC_EXTRA = 248, 8
+PART, PARTS = 223, 7
+_MESSAGE_ID, _CRC_EXTRA = 131, 223
 _SENDER = bytes([51, 191])
-_TYPE = 0xB4  # the upper byte of message_type
-_HEAD, _FIELDS = 6, 5
+_HEAD, _FIELDS = 6, 2
 _HEAD_2, _SUM, _SIGNATURE = 10, 2, 13
 
 
@@ -102,7 +101,7 @@ class Messages:
         parts = [_fitting(datagram)[i : i + PART] for i in range(0, max(1, len(datagram)), PART)]
         out = b""
         for place, part in enumerate(parts):
-            payload = bytes([place << 4 | len(parts), _TYPE, line]) + _SENDER + part
+            payload = bytes([place << 4 | len(parts), line]) + part
             head = bytes([len(payload), self._sequence]) + _SENDER + u8(_MESSAGE_ID)
             out += b"\xfe" + head + payload + _sum(head + payload)
             self._sequence = (self._sequence + 1) % 256
@@ -122,9 +121,9 @@ def read_messages(stream: bytes) -> Received:
         fields = message[_HEAD : _HEAD + _FIELDS]
         if not size or message[0] != 0xFE or message[3:_HEAD] != _SENDER + u8(_MESSAGE_ID):
             continue
-        if message[1] < _FIELDS or fields[1] != _TYPE or fields[3:] != _SENDER:
+        if message[1] < _FIELDS:
             continue
-        place, parts, line, sequence = fields[0] >> 4, fields[0] & 15, fields[2], message[2]
+        place, parts, line, sequence = fields[0] >> 4, fields[0] & 15, fields[1], message[2]
         content = message[_HEAD + _FIELDS : -_SUM]
         if message[-_SUM:] != _sum(message[1:-_SUM]) or not _is_part(place, parts, len(content)):
             out.errors += 1

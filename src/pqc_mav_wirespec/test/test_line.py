@@ -63,11 +63,10 @@ def test_messages_are_read_by_pymavlink():
     mavlink2 = pytest.importorskip("pymavlink.dialects.v20.common")
     mav = mavlink2.MAVLink(None)
     (message,) = mav.parse_buffer(line.Messages().write(0x85, b"abc"))
-    assert message.get_type() == "V2_EXTENSION"
+    assert message.get_type() == "ENCAPSULATED_DATA"
     assert (message.get_srcSystem(), message.get_srcComponent()) == (51, 191)
-    assert (message.message_type, message.target_network) == (0xB401, 0x85)
-    assert (message.target_system, message.target_component) == (51, 191)
-    assert bytes(message.payload[:4]) == b"abc\0"
+    assert message.seqnr == 0x8501
+    assert bytes(message.data[:4]) == b"abc\0"
 
 
 @pytest.mark.parametrize("make", [line.frame, line.Messages().write])

@@ -7,12 +7,11 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::size_t kHead = 6, kFields = 5;  // of the message, and of its payload before the datagram's bytes
-constexpr std::uint8_t kStart = 0xfe, kExtensionId = 248, kExtensionExtra = 8, kSystem = 51, kComponent = 191;
-constexpr std::uint8_t kType = 0xb4;  // the upper byte of message_type; the lower one says which part it is
+constexpr std::size_t kHead = 6, kFields = 2;  // of the message, and of its payload before the datagram's bytes
+constexpr std::uint8_t kStart = 0xfe, kDataId = 131, kDataExtra = 223, kSystem = 51, kComponent = 191;
 constexpr std::uint64_t kPartsWithin = 1'000 * kMs;
 
-std::uint16_t sum_of(ByteView checked) noexcept { return x25_add(x25(checked), kExtensionExtra); }
+std::uint16_t sum_of(ByteView checked) noexcept { return x25_add(x25(checked), kDataExtra); }
 
 }  // namespace
 
@@ -25,8 +24,7 @@ std::size_t MavlinkCarrierWriter::write(LineAddress line, ByteView datagram, Mut
     const auto payload = kFields + bytes.size();
     const auto size = static_cast<std::uint8_t>(payload), place = static_cast<std::uint8_t>(part << 4 | parts);
     const auto message = out.subspan(used, kHead + payload + 2);
-    const ByteArray<kHead + kFields> head{kStart, size,  sequence_++, kSystem, kComponent, kExtensionId,  //
-                                          place,  kType, line.byte(), kSystem, kComponent};
+    const ByteArray<kHead + kFields> head{kStart, size, sequence_++, kSystem, kComponent, kDataId, place, line.byte()};
     std::memcpy(message.data(), head.data(), head.size());
     if (!bytes.empty()) std::memcpy(message.data() + head.size(), bytes.data(), bytes.size());
     const auto sum = sum_of(message.subspan(1, kHead - 1 + payload));
@@ -81,11 +79,10 @@ void PartJoiner::reset() noexcept {
 
 std::optional<CarriedPart> MavlinkCarrierReader::carried_by(ByteView message) noexcept {
   const bool ours = message[0] == kStart && message[1] >= kFields && message[3] == kSystem &&
-                    message[4] == kComponent && message[5] == kExtensionId && message[kHead + 1] == kType &&
-                    message[kHead + 3] == kSystem && message[kHead + 4] == kComponent;
+                    message[4] == kComponent && message[5] == kDataId;
   if (!ours) return std::nullopt;
   const auto end = kHead + message[1];
-  const CarriedPart out{LineAddress::of(message[kHead + 2]), message[2], static_cast<std::uint8_t>(message[kHead] >> 4),
+  const CarriedPart out{LineAddress::of(message[kHead + 1]), message[2], static_cast<std::uint8_t>(message[kHead] >> 4),
                         static_cast<std::uint8_t>(message[kHead] & 0x0fu),
                         message.subspan(kHead + kFields, message[1] - kFields)};
   const bool last = out.part + 1 == out.parts;

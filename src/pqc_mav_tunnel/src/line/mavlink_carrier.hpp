@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams inside MAVLink messages (V2_EXTENSION), for radios that look at messages or pass nothing else
-// (docs/protocol.md, Over a serial line). In MAVLink 1, whose messages have four bytes less around them, and keep their
-// last zeros. A damaged message costs itself alone: MavlinkFramer looks for the next one inside what a false header
-// seemed to cover.
+// Datagrams inside MAVLink messages, for radios that look at messages or pass nothing else (docs/protocol.md, Over a
+// serial line). ENCAPSULATED_DATA has the fewest bytes before its data of those that all of them know, and MAVLink 1 four
+// bytes less around a message than MAVLink 2; nor does it cut zeros off. A damaged message costs itself alone:
+// MavlinkFramer looks for the next one inside what a false header seemed to cover.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace pqcmav {
 
-inline constexpr std::size_t kCarrierPart = 220;  // with all around it what a SiK radio takes as one message
+inline constexpr std::size_t kCarrierPart = 223;  // with all around it what a SiK radio takes as one message
 inline constexpr std::size_t kCarrierParts = (kLineDatagramMost + kCarrierPart - 1) / kCarrierPart;
-inline constexpr std::size_t kCarrierAround = 6 + 5 + 2;
+inline constexpr std::size_t kCarrierAround = 6 + 2 + 2;
 /// The longest datagram with all its messages.
 inline constexpr std::size_t kCarrierMost = kLineDatagramMost + kCarrierParts * kCarrierAround;
 
