@@ -87,6 +87,6 @@ def test_the_proxy_in_a_container_does_what_it_does_alone(composed: str, tmp_pat
         assert killed is not None
         killed.send_signal(signal.SIGKILL)
         drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s", lines)
-        drone.wait_for("-> UP", lines)
+        drone.wait_for(f"Loaded node '{node}' in container", lines)  # its daemon, and the tunnel, have stayed
         until(lambda: graph.state(node) == "active", "active again")
         traffic.flows()
