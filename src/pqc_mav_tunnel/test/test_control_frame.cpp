@@ -49,7 +49,7 @@ std::vector<Control> one_of_each() {
           ReturnGrant{57000, {1, 2, 3, 4, 5, 6, 7, 8}, kReturnKey},
           RestartToken{{9, 8, 7}},
           PathChallenge{{1, 1, 2, 3, 5, 8, 13, 21}},
-          PathResponse{{2, 7, 1, 8, 2, 8, 1, 8}},
+          PathResponse{{2, 7, 1, 8, 2, 8, 1, 8}, 2},
           Got{33, {1, 2, 3, 4}},
           Aside{0x0102030405060708},
           Arrived{5, 6, 0x0102030405060708}};
@@ -97,6 +97,7 @@ TEST(Control, EveryKindComesBackAsItWas) {
   EXPECT_EQ(std::get<RestartToken>(list.items[10]).token, (ByteArray<kRestartTokenSize>{9, 8, 7}));
   EXPECT_EQ(std::get<PathChallenge>(list.items[11]).random, (ByteArray<8>{1, 1, 2, 3, 5, 8, 13, 21}));
   EXPECT_EQ(std::get<PathResponse>(list.items[12]).random, (ByteArray<8>{2, 7, 1, 8, 2, 8, 1, 8}));
+  EXPECT_EQ(std::get<PathResponse>(list.items[12]).path, 2);
   EXPECT_EQ(std::get<Got>(list.items[13]), (Got{33, {1, 2, 3, 4}}));
   EXPECT_EQ(std::get<Aside>(list.items[14]).count, 0x0102030405060708u);
   const auto& arrived = std::get<Arrived>(list.items[15]);
@@ -121,6 +122,8 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(encode({RoleTold{StationRole::standby, 0x01020304}}), (Bytes{38, 0, 5, 2, 1, 2, 3, 4}));
   EXPECT_EQ(encode({TermTold{0x01020304}}), (Bytes{39, 0, 4, 1, 2, 3, 4}));
   EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{37, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}, 3}}), (Bytes{37, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 3}));
+  EXPECT_EQ(encode({PathsTold{0x01020304, 3, 5, true}}), (Bytes{44, 0, 6, 1, 2, 3, 4, 3, 0x85}));
   EXPECT_EQ(encode({Got{34, {1, 2, 3, 4}}}), (Bytes{40, 0, 5, 34, 1, 2, 3, 4}));
   EXPECT_EQ(encode({Aside{0x0102030405060708}}), (Bytes{41, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(encode({Arrived{1, 2, 3}}),
@@ -128,6 +131,20 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   const auto report = encode({sample_report()});
   ASSERT_EQ(report.size(), 3u + 7 * 4 + 6 * 8);
   EXPECT_EQ(Bytes(report.begin(), report.begin() + 11), (Bytes{3, 0, 76, 0, 0, 0x13, 0x88, 0, 4, 0xe2, 0}));
+}
+
+TEST(Control, ThereAreFourPaths) {
+  for (const auto& unusable :
+       {Bytes{37, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 4}, Bytes{37, 0, 10, 1, 2, 3, 4, 5, 6, 7, 8, 3, 0},
+        Bytes{44, 0, 6, 0, 0, 0, 1, 4, 0}, Bytes{44, 0, 6, 0, 0, 0, 1, 0, 0x10}, Bytes{44, 0, 5, 0, 0, 0, 1, 0}}) {
+    ControlList list;
+    EXPECT_FALSE(parse_controls(unusable, list));
+  }
+  ControlList list;
+  ASSERT_TRUE(parse_controls(encode({PathsTold{7, 3, 0xf, true}}), list));
+  const auto& word = std::get<PathsTold>(list.items[0]);
+  EXPECT_EQ(std::tuple(word.serial, word.main, word.others, word.again), (std::tuple(7u, 3, 0xf, true)));
+  EXPECT_TRUE(got_for(word).has_value());
 }
 
 TEST(Control, EveryTruncationOfEveryKindIsUnusableAsAWhole) {
@@ -147,7 +164,8 @@ TEST(Control, EveryTruncationOfEveryKindIsUnusableAsAWhole) {
 
 TEST(Control, AWrongLengthForAKnownKindIsUnusable) {
   for (const auto& control : one_of_each()) {
-    if (std::holds_alternative<HandshakePart>(control)) continue;  // of any length
+    if (std::holds_alternative<HandshakePart>(control) || std::holds_alternative<PathResponse>(control))
+      continue;  // of any length; of either
     auto longer = encode({control});
     longer.push_back(0);
     store_be(longer.data() + 1, static_cast<std::uint16_t>(longer.size() - 3));

@@ -14,6 +14,7 @@ from .errors import MalformedError
 from .primitives import sha256
 
 PRINTABLE = re.compile(rb"[ -~]*")
+PATHS_MOST = 4
 
 
 @dataclass(frozen=True)
@@ -202,11 +203,40 @@ class Arrived:
 
 @dataclass(frozen=True)
 class PathResponse:
-    """The answer to a PathChallenge, over the path it came by."""
+    """The answer to a PathChallenge, over the path it came by; of a drone with several, with that one's number."""
 
     TYPE: ClassVar[int] = 37
-    FORM: ClassVar[struct.Struct] = struct.Struct("!8s")
     random: bytes
+    path: int | None = None
+
+    def value(self) -> bytes:
+        """The value without type and length."""
+        return self.random + (b"" if self.path is None else u8(self.path))
+
+    @classmethod
+    def parse(cls, reader: Reader) -> PathResponse:
+        """Raises MalformedError."""
+        random, path = reader.take(8, "random"), reader.u8("path") if reader.left else None
+        if path is not None and path >= PATHS_MOST:
+            raise MalformedError(f"there is no path {path}")
+        return cls(random, path)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """What goes to the drone by which of its paths; drone to gcs. `others`: a bit for each, and 128 for again."""
+
+    TYPE: ClassVar[int] = 44
+    FORM: ClassVar[struct.Struct] = struct.Struct("!IBB")
+    AGAIN: ClassVar[int] = 0x80
+    serial: int
+    main: int
+    others: int
+
+    def __post_init__(self) -> None:
+        """Raises MalformedError for a path or a bit that there is not."""
+        if self.main >= PATHS_MOST or self.others & ~(self.AGAIN | (1 << PATHS_MOST) - 1):
+            raise MalformedError(f"there is no path {self.main}, or none of {self.others:#x}")
 
 
 @dataclass(frozen=True)
@@ -237,7 +267,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Got:
-    """Ends the repetition of a RETURN, RESTART, ROLE or TERM."""
+    """Ends the repetition of a RETURN, RESTART, ROLE, TERM or PATHS."""
 
     TYPE: ClassVar[int] = 40
     FORM: ClassVar[struct.Struct] = struct.Struct("!B4s")
@@ -287,13 +317,13 @@ FixedTlv = (
     | PathChallenge
     | Aside
     | Arrived
-    | PathResponse
+    | Paths
     | Role
     | Term
     | Got
     | Pin
 )
-VariableTlv = RekeyRequest | RekeyResult | Handshake
+VariableTlv = RekeyRequest | RekeyResult | Handshake | PathResponse
 Tlv = FixedTlv | VariableTlv
 FIXED: tuple[type[FixedTlv], ...] = (
     Probe,
@@ -308,13 +338,13 @@ FIXED: tuple[type[FixedTlv], ...] = (
     PathChallenge,
     Aside,
     Arrived,
-    PathResponse,
+    Paths,
     Role,
     Term,
     Got,
     Pin,
 )
-VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake)
+VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake, PathResponse)
 
 
 def _short_text(text: str) -> bytes:
@@ -331,7 +361,7 @@ def _take_text(reader: Reader, field: str) -> str:
     return raw.decode("ascii")
 
 
-def got(tlv: Return | Restart | Role | Term) -> Got:
+def got(tlv: Return | Restart | Role | Term | Paths) -> Got:
     """The answer to a TLV that is repeated until then."""
     return Got(tlv.TYPE, sha256(tlv.FORM.pack(*astuple(tlv)))[:4])
 
@@ -340,7 +370,10 @@ def encode(*tlvs: Tlv) -> bytes:
     """The content of one control frame that carries these TLVs in order."""
     content = b""
     for tlv in tlvs:
-        value = tlv.value() if isinstance(tlv, (RekeyRequest, RekeyResult, Handshake)) else tlv.FORM.pack(*astuple(tlv))
+        if isinstance(tlv, RekeyRequest | RekeyResult | Handshake | PathResponse):
+            value = tlv.value()
+        else:
+            value = tlv.FORM.pack(*astuple(tlv))
         content += u8(tlv.TYPE) + u16(len(value)) + value
     return content
 

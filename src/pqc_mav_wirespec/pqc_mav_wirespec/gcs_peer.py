@@ -14,7 +14,7 @@ from .deadline import Deadline
 from .handshake import GcsPolicy
 from .hsframes import TYPE_DRONE, restart_datagram
 from .keyschedule import SessionKeys
-from .messages import FEATURE_STATIONS
+from .messages import FEATURE_PATHS, FEATURE_STATIONS
 from .paths import Paths
 from .proofs import Address, address_tag, restart_token, return_key, serial_of
 from .replay import DEFAULT_BITS
@@ -94,7 +94,8 @@ class GcsPeer(UdpPeer):
             link = self.links.setdefault(done.drone_id, Link(is_drone=False, window_bits=DEFAULT_BITS))
             link.install(done.keys, now)
             if done.addresses:
-                self.paths[done.drone_id] = Paths(done.addresses)
+                several = bool(done.keys.features & FEATURE_PATHS)
+                self.paths[done.drone_id] = Paths(done.addresses, several=several)
             self.completed.append(done)
 
     def _targets(self, drone_id: str, length: int) -> list[Address]:
@@ -104,6 +105,9 @@ class GcsPeer(UdpPeer):
         if length == 0:
             return [paths.current]
         return paths.targets(length)
+
+    def _copies(self, drone_id: str) -> list[Address]:
+        return self.paths[drone_id].copies() if drone_id in self.paths else []
 
     def _on_authentic(self, drone_id: str, source: Address, length: int) -> None:
         self.paths[drone_id].on_packet(source, length, time.monotonic())
@@ -115,7 +119,10 @@ class GcsPeer(UdpPeer):
         announced = self._announced.get(received.drone_id)
         for tlv in received.controls:
             if isinstance(tlv, control.PathResponse):
-                self.paths[received.drone_id].on_response(tlv.random, now)
+                self.paths[received.drone_id].on_response(tlv.random, now, tlv.path)
+            elif isinstance(tlv, control.Paths):
+                self.paths[received.drone_id].on_told(tlv)
+                self._send_tlvs(received.drone_id, control.got(tlv))
             elif isinstance(tlv, control.Got) and announced is not None:
                 pending = announced.pending.get(tlv.type)
                 if pending is not None and control.got(pending) == tlv:

@@ -20,6 +20,8 @@ _CLASS_IDS: dict[int, tuple[int, ...]] = {
         230, 231, 241, 245, 331,
     ),
 }  # fmt: skip
+_NEWEST = (69, 70, 82, 84, 86)  # commands of which only the newest counts
+_ONCE = (4, 111)  # PING and TIMESYNC ask how long a way is
 _CLASS_OF = {message_id: kind for kind, ids in _CLASS_IDS.items() for message_id in ids}
 
 
@@ -33,6 +35,7 @@ class Header:
     component: int
     message_id: int
     size: int
+    signed: bool = False
 
 
 def _first(data: bytes) -> Header | None:
@@ -42,7 +45,9 @@ def _first(data: bytes) -> Header | None:
         header = Header(1, data[2], data[3], data[4], data[5], _FIXED[START_1] + data[1])
     else:
         size = _FIXED[START_2] + data[1] + (_SIGNATURE if data[2] & _SIGNED else 0)
-        header = Header(2, data[4], data[5], data[6], int.from_bytes(data[7:10], "little"), size)
+        header = Header(
+            2, data[4], data[5], data[6], int.from_bytes(data[7:10], "little"), size, bool(data[2] & _SIGNED)
+        )
     return header if header.size <= len(data) else None
 
 
@@ -62,3 +67,11 @@ def class_of(datagram: bytes) -> int:
     """The best class among its messages; what cannot be read belongs to the rest."""
     headers = walk(datagram)
     return REST if headers is None else min(_CLASS_OF.get(each.message_id, REST) for each in headers)
+
+
+def goes_by_several(datagram: bytes) -> bool:
+    """Whether copies of it go by the other paths of a drone (section 14)."""
+    headers = walk(datagram) or [Header(0, 0, 0, 0, -1, 0)]
+    ids = [each.message_id for each in headers]
+    commands = all(_CLASS_OF.get(each, REST) == COMMANDS for each in ids)
+    return commands and not any(each in _NEWEST + _ONCE for each in ids) and not any(each.signed for each in headers)

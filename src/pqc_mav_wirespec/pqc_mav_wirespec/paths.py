@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from . import control
 from .proofs import Address
 from .transport import AMPLIFICATION, IP_UDP_BYTES
 
@@ -38,15 +39,21 @@ class _Known:
     rounds: int = 0
     unanswered: int = 0
     open: list[bytes] = field(default_factory=list)
+    path: int | None = None
 
 
 @dataclass
 class Paths:
-    """The addresses of one session, which begins with those that answered in its handshake."""
+    """The addresses of one session, which begins with those that answered in its handshake.
+
+    `several`: of a drone with several paths, whose answers say by which they came; `told` is its last PATHS.
+    """
 
     answered: Sequence[Address]
     pto: float = FIRST_PTO_S
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    several: bool = False
+    told: control.Paths | None = None
     _known: dict[Address, _Known] = field(default_factory=dict)
     _numbers: count[int] = field(default_factory=count)
     _joined: float = -NEVER
@@ -54,7 +61,7 @@ class Paths:
     _slot: list[tuple[Address, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        contested = len(self.answered) > 1
+        contested = len(self.answered) > 1 or self.several
         for address in self.answered[:LIVING]:
             due = 0.0 if contested else NEVER
             self._known[address] = _Known(0.0, due, answered=True, number=next(self._numbers))
@@ -68,7 +75,31 @@ class Paths:
     @property
     def current(self) -> Address:
         """The one that is named where only one can be."""
-        return self.living[0]
+        return (self._mains or self.living)[0]
+
+    def _is_main(self, address: Address) -> bool:
+        path = self._known[address].path
+        return self.told is None or path is None or path == self.told.main
+
+    @property
+    def _mains(self) -> list[Address]:
+        return [address for address in self.living if self._is_main(address)]
+
+    def _beside(self, address: Address) -> list[Address]:
+        """Those that live of the same path."""
+        path = self._known[address].path
+        return [other for other in self.living if other != address and self._known[other].path == path]
+
+    def on_told(self, word: control.Paths) -> None:
+        """PATHS; an older word than the last one changes nothing."""
+        if self.several and (self.told is None or word.serial > self.told.serial):
+            self.told = word
+
+    def copies(self) -> list[Address]:
+        """Where something that goes by several paths goes besides its `targets`."""
+        others = self.told.others if self.told is not None else 0
+        known = [(address, self._known[address].path) for address in self.living if not self._is_main(address)]
+        return [each for each, path in known if path is not None and others >> path & 1 and each != self.current]
 
     def wants_repeat(self, source: Address) -> bool:
         """Whether a packet that comes again from there could change anything."""
@@ -104,22 +135,30 @@ class Paths:
         pause = (lasts - self.pto) / (CHALLENGES - 1)
         self._known[source] = _Known(now, now, credit, end=now + lasts, pause=pause)
 
-    def on_response(self, value: bytes, now: float) -> None:
+    def on_response(self, value: bytes, now: float, path: int | None = None) -> None:
         """A PATH_RESPONSE, from wherever it came."""
+        if self.several != (path is not None):
+            return
         for address, known in self._known.items():
             if value not in known.open:
                 continue
             known.open.remove(value)
             known.unanswered = 0
+            moved, known.path = known.path != path, path
             if not known.answered:
                 known.answered, known.due, known.pause = True, now + WATCH_S, WATCH_S
-                if len(self.living) < LIVING:
+                if len(self._beside(address)) < LIVING:
                     self._enliven(address, now)
+            elif moved and known.number is not None:
+                self._contest(address, now)
             return
 
     def _enliven(self, address: Address, now: float) -> None:
-        others = self.living
         self._known[address].number = next(self._numbers)
+        self._contest(address, now)
+
+    def _contest(self, address: Address, now: float) -> None:
+        others = self._beside(address)
         if len(others) == 1:  # nobody asked it so far
             first = self._known[others[0]]
             first.heard, first.due, first.unanswered = now, now, 0
@@ -150,14 +189,18 @@ class Paths:
                 return False
             return True
         failed = known.unanswered >= UNANSWERED or now - known.heard >= UNHEARD_S
-        others = [other for other in self.living if other != address]
+        others = self._beside(address)
         if failed and any(now - self._known[other].heard < LATELY_S for other in others):
             del self._known[address]
-            waiting = [other for other, one in self._known.items() if one.answered and one.number is None]
+            waiting = [
+                other
+                for other, one in self._known.items()
+                if one.answered and one.number is None and one.path == known.path
+            ]
             if known.number is not None and waiting:
                 self._enliven(waiting[0], now)
             return False
-        if known.number is not None and not others:
+        if known.number is not None and not others and self.several == (known.path is not None):
             known.due, known.unanswered = NEVER, 0
             return False
         return True
@@ -188,8 +231,8 @@ class Paths:
         return min([self._slot_end, *(known.due for known in self._known.values())])
 
     def targets(self, length: int) -> list[Address]:
-        """Where a datagram of this length goes: to all that live, and to others within their credit."""
-        out = self.living
+        """Where a datagram of this length goes: to who lives of the main path, and to others within their credit."""
+        out = self._mains or self.living[:1]
         for address, known in self._known.items():
             if known.number is None:
                 more = known.answered or known.rounds < CHALLENGES

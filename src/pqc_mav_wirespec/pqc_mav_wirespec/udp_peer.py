@@ -16,6 +16,7 @@ from .dataplane import (
     HEADER,
     KIND_BUNDLE,
     KIND_CONTROL,
+    KIND_DATA,
     OVERHEAD_BYTES,
     CompactHeader,
     Header,
@@ -25,6 +26,7 @@ from .dataplane import (
 from .deadline import Deadline
 from .errors import MalformedError, NoSessionError
 from .keyschedule import FEATURE_COMPACT
+from .mavlink import goes_by_several
 from .proofs import Address
 from .session import Link
 
@@ -102,6 +104,10 @@ class UdpPeer:
         """Where a datagram of this length goes."""
         raise NotImplementedError
 
+    def _copies(self, drone_id: str) -> list[Address]:
+        """Where goes besides what goes by several paths."""
+        return []
+
     def _repeated(self, drone_id: str) -> tuple[control.Tlv, ...]:
         """What goes with each control frame."""
         return ()
@@ -113,7 +119,8 @@ class UdpPeer:
         link.expire(time.monotonic())
         datagram = link.seal(content, kind=kind, long_form=long_form)
         targets = self._targets(drone_id, len(datagram))
-        for address in targets:
+        copies = self._copies(drone_id) if kind == KIND_DATA and goes_by_several(content) else []
+        for address in [*targets, *copies]:
             self.send_raw(datagram, address)
         self._last_sent[drone_id] = time.monotonic()
         return datagram

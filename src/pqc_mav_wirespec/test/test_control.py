@@ -24,7 +24,8 @@ any_tlv = st.one_of(
     st.builds(control.PathChallenge, st.binary(min_size=8, max_size=8)),
     st.builds(control.Aside, u64s),
     st.builds(control.Arrived, u64s, u64s, u64s),
-    st.builds(control.PathResponse, st.binary(min_size=8, max_size=8)),
+    st.builds(control.PathResponse, st.binary(min_size=8, max_size=8), st.none() | st.integers(0, 3)),
+    st.builds(control.Paths, u32s, st.integers(0, 3), st.sampled_from([0, 5, 15, 0x80, 0x8F])),
     st.builds(control.Role, st.sampled_from([control.Role.ACTIVE, control.Role.STANDBY]), u32s),
     st.builds(control.Term, u32s),
     st.builds(control.Got, u8s, st.binary(min_size=4, max_size=4)),
@@ -50,7 +51,7 @@ def test_any_bytes_decode_or_are_refused(content):
 
 
 def test_every_type_has_a_vector():
-    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42, 43}
+    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42, 43, 44}
 
 
 def test_unknown_types_are_skipped():

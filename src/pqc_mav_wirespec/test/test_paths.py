@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from pqc_mav_wirespec import control
 from pqc_mav_wirespec.paths import Paths
 
 Y, X, Z = ("192.0.2.1", 1), ("192.0.2.2", 2), ("192.0.2.3", 3)
@@ -79,3 +80,53 @@ def test_four_live_and_a_fifth_waits():
     assert made.living == all_of_them[:4]
     run(made, 14.0, set(all_of_them), now=8.0, packets=all_of_them[1:])
     assert made.living == all_of_them[1:]
+
+
+def several():
+    """Of a drone with several paths; Y is known as one of path 0, X of path 1."""
+    made = paths()
+    made = Paths((Y,), random_bytes=made.random_bytes, several=True)
+    for address, path in ((Y, 0), (X, 1)):
+        made.on_packet(address, 1000, 2.0 + path)
+        for to, value in made.challenges(2.0 + path):
+            assert to == address
+            made.on_response(value, 2.0 + path, path)
+    return made
+
+
+def test_the_drone_says_which_path_gets_everything_and_which_get_copies():
+    made = several()
+    assert (made.targets(10), made.copies()) == ([Y, X], [])
+    made.on_told(control.Paths(1, 0, 0b10))
+    assert (made.targets(10), made.copies(), made.current) == ([Y], [X], Y)
+    made.on_told(control.Paths(2, 1, 0b01))
+    made.on_told(control.Paths(1, 0, 0b10))
+    assert (made.targets(10), made.copies(), made.current) == ([X], [Y], X)
+    made.on_told(control.Paths(3, 2, 0b11))
+    assert (made.targets(10), made.copies()) == ([Y], [X])
+
+
+def test_addresses_are_judged_among_those_of_their_path():
+    made = several()
+    made.on_told(control.Paths(1, 0, 0b10))
+    assert run(made, 20.0, set(), now=4.0) == []
+    made.on_packet(Z, 1000, 20.0)
+    for to, value in made.challenges(20.0):
+        assert to == Z
+        made.on_response(value, 20.0, 0)
+    assert made.targets(10) == [Y, Z]
+    sent = run(made, 25.0, {Z}, now=20.0, packets=[Z])
+    assert X not in [address for _, address in sent]
+    assert (made.targets(10), made.copies()) == ([Z], [X])
+
+
+def test_an_address_without_a_number_is_asked_for_it():
+    made = Paths((Y,), random_bytes=paths().random_bytes, several=True)
+    assert len(run(made, 3.5, set(), packets=[Y])) == 4
+    for _, value in made.challenges(4.0):
+        made.on_response(value, 4.0)
+    assert made.deadline() < 6.0
+    for _, value in made.challenges(5.0):
+        made.on_response(value, 5.0, 3)
+    run(made, 7.0, set(), now=5.0)
+    assert made.deadline() == float("inf")

@@ -48,6 +48,9 @@ TLVS: dict[str, Tlv] = {
     "got_term": control.got(control.Term(0x01020304)),
     "rekey_request_ratchet": control.RekeyRequest(8, "", "key age", ratchet=True),
     "pin": control.Pin(7, 600),
+    "path_response_labelled": control.PathResponse(bytes(range(8)), 3),
+    "paths": control.Paths(0x01020304, 1, 0x05 | control.Paths.AGAIN),
+    "got_paths": control.got(control.Paths(0x01020304, 1, 0x05)),
     "arrived": control.Arrived(0x0102030405060708, 0x1112131415161718, 0x2122232425262728),
 }
 UNUSABLE: dict[str, bytes] = {
@@ -70,7 +73,11 @@ UNUSABLE: dict[str, bytes] = {
     "restart_too_long": bytes.fromhex("220011") + bytes(17),
     "seen_too_short": bytes.fromhex("230007") + bytes(7),
     "path_challenge_too_short": bytes.fromhex("240007") + bytes(7),
-    "path_response_too_long": bytes.fromhex("250009") + bytes(9),
+    "path_response_too_long": bytes.fromhex("25000a") + bytes(10),
+    "path_response_of_more": bytes.fromhex("250009") + bytes(8) + bytes([4]),
+    "paths_main_of_more": bytes.fromhex("2c0006") + bytes.fromhex("000000010400"),
+    "paths_other_of_more": bytes.fromhex("2c0006") + bytes.fromhex("000000010010"),
+    "paths_too_short": bytes.fromhex("2c0005") + bytes(5),
     "role_of_none": bytes.fromhex("260005") + bytes.fromhex("0000000001"),
     "role_of_more": bytes.fromhex("260005") + bytes.fromhex("0300000001"),
     "role_too_short": bytes.fromhex("260004") + bytes.fromhex("01000000"),

@@ -29,8 +29,11 @@ enum class Tlv : std::uint8_t {
   got = 40,
   aside = 41,
   pin = 42,
-  arrived = 43
+  arrived = 43,
+  paths = 44
 };
+
+constexpr std::uint8_t kOthers = 0x0f, kAgain = 0x80;
 
 bool printable(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
@@ -58,6 +61,13 @@ class Fields {
   template <std::size_t N>
   Fields& bytes(ByteArray<N>& out) noexcept {
     good_ = good_ && reader_.into(out);
+    return *this;
+  }
+  /// The number of a path at the end of a value; or nothing.
+  Fields& last_path(std::uint8_t& out) noexcept {
+    if (!good_ || reader_.empty()) return *this;
+    out = reader_.be<std::uint8_t>().value_or(kNoPath);
+    good_ = out < kPathsMost;
     return *this;
   }
   /// One byte 1 at the end of a value that had none at first; or nothing.
@@ -167,7 +177,16 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
     }
     case Tlv::path_response: {
       PathResponse item{};
-      fields.bytes(item.random);
+      fields.bytes(item.random).last_path(item.path);
+      return keep(item);
+    }
+    case Tlv::paths: {
+      PathsTold item{};
+      std::uint8_t bits = 0;
+      fields.be(item.serial).be(item.main).be(bits);
+      if (item.main >= kPathsMost || (bits & ~(kOthers | kAgain)) != 0) return Parsed::unusable;
+      item.others = bits & kOthers;
+      item.again = (bits & kAgain) != 0;
       return keep(item);
     }
     case Tlv::role: {
@@ -287,7 +306,16 @@ struct WriteValue {
     return to.be(item.highest).be(item.at).be(item.bytes), Tlv::arrived;
   }
   Tlv operator()(const PathChallenge& item) const noexcept { return to.bytes(item.random), Tlv::path_challenge; }
-  Tlv operator()(const PathResponse& item) const noexcept { return to.bytes(item.random), Tlv::path_response; }
+  Tlv operator()(const PathResponse& item) const noexcept {
+    to.bytes(item.random);
+    if (item.path != kNoPath) to.require(item.path < kPathsMost).be(item.path);
+    return Tlv::path_response;
+  }
+  Tlv operator()(const PathsTold& item) const noexcept {
+    to.require(item.main < kPathsMost && item.others <= kOthers);
+    return to.be(item.serial).be(item.main).be(static_cast<std::uint8_t>(item.others | (item.again ? kAgain : 0))),
+           Tlv::paths;
+  }
   Tlv operator()(const RoleTold& item) const noexcept {
     to.require(item.role != StationRole::none);
     return to.be(static_cast<std::uint8_t>(item.role)).be(item.term), Tlv::role;
@@ -335,9 +363,10 @@ std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, co
 
 std::optional<Got> got_for(const Control& control) {
   if (!std::holds_alternative<ReturnGrant>(control) && !std::holds_alternative<RestartToken>(control) &&
-      !std::holds_alternative<RoleTold>(control) && !std::holds_alternative<TermTold>(control))
+      !std::holds_alternative<RoleTold>(control) && !std::holds_alternative<TermTold>(control) &&
+      !std::holds_alternative<PathsTold>(control))
     return std::nullopt;
-  Secret<kTlvHeader + 4 + 8 + kReturnKeySize> written;  // the longest of the four; wiped afterwards
+  Secret<kTlvHeader + 4 + 8 + kReturnKeySize> written;  // the longest of them; wiped afterwards
   const auto size = append_control(written.mut(), 0, control);
   if (!size) return std::nullopt;
   const auto tlv = ByteView(written.view()).first(*size);

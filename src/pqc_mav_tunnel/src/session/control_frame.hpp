@@ -70,8 +70,17 @@ struct PathChallenge {
 struct Aside {
   std::uint64_t count;
 };
+inline constexpr std::uint8_t kNoPath = 0xff;
 struct PathResponse {
-  ByteArray<8> random;  // the challenge's
+  ByteArray<8> random;          // the challenge's
+  std::uint8_t path = kNoPath;  // with feature kPaths: by which of the drone's paths that came
+};
+/// drone: what goes to it by which of its paths. The higher serial is the newer word.
+struct PathsTold {
+  std::uint32_t serial;
+  std::uint8_t main;    // everything
+  std::uint8_t others;  // what goes by several: a bit for each path
+  bool again;           // that goes a second time, a moment later
 };
 /// What the drone takes this station for. The higher term is the newer word.
 enum class StationRole : std::uint8_t { none, active, standby };
@@ -101,7 +110,7 @@ struct Arrived {
 };
 using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
                              HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold,
-                             TermTold, Got, Pin, Aside, Arrived>;
+                             TermTold, Got, Pin, Aside, Arrived, PathsTold>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

@@ -9,6 +9,8 @@ namespace pqcmav::python {
 
 namespace {
 
+constexpr unsigned kAgainBit = 0x80;  // of PATHS
+
 AeadId aead_of(const std::string& token) {
   for (const auto& aead : aeads())
     if (aead.token == token) return aead.id;
@@ -50,7 +52,13 @@ struct ToDict {
     return named("ARRIVED", "highest", c.highest, "at", c.at, "bytes", c.bytes);
   }
   py::tuple operator()(const PathChallenge& c) const { return named("PATH_CHALLENGE", "random", to_bytes(c.random)); }
-  py::tuple operator()(const PathResponse& c) const { return named("PATH_RESPONSE", "random", to_bytes(c.random)); }
+  py::tuple operator()(const PathResponse& c) const {
+    return named("PATH_RESPONSE", "random", to_bytes(c.random), "path",
+                 c.path == kNoPath ? std::nullopt : std::optional(c.path));
+  }
+  py::tuple operator()(const PathsTold& c) const {
+    return named("PATHS", "serial", c.serial, "main", c.main, "others", c.others | (c.again ? kAgainBit : 0));
+  }
   py::tuple operator()(const RoleTold& c) const {
     return named("ROLE", "role", static_cast<std::uint8_t>(c.role), "term", c.term);
   }
@@ -139,7 +147,11 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
   } else if (name == "PATH_CHALLENGE") {
     control = PathChallenge{field_bytes<8>(f, "random")};
   } else if (name == "PATH_RESPONSE") {
-    control = PathResponse{field_bytes<8>(f, "random")};
+    control = PathResponse{field_bytes<8>(f, "random"), field<std::optional<u8>>(f, "path").value_or(kNoPath)};
+  } else if (name == "PATHS") {
+    const auto others = field<u8>(f, "others");
+    control = PathsTold{field<std::uint32_t>(f, "serial"), field<u8>(f, "main"),
+                        static_cast<u8>(others & ~kAgainBit), (others & kAgainBit) != 0};
   } else if (name == "ROLE") {
     control = RoleTold{static_cast<StationRole>(field<u8>(f, "role")), field<std::uint32_t>(f, "term")};
   } else if (name == "TERM") {
