@@ -15,7 +15,7 @@ SOFTNET = Path("/proc/net/softnet_stat")
 RUN_MOST = 64
 _RECEIVED_DROPS = (
     *("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"),
-    "drop_standby",
+    *("drop_standby", "drop_copy", "drop_late"),
 )
 
 

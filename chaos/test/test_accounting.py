@@ -15,7 +15,7 @@ STATS = (
 )
 TOTALS = (
     *("delivered", "control", "drop_kernel", "drop_yield", "drop_malformed", "drop_unknown", "drop_seq_old"),
-    *("drop_replay", "drop_auth_fail", "drop_decrypt_fail", "drop_standby"),
+    *("drop_replay", "drop_auth_fail", "drop_decrypt_fail", "drop_standby", "drop_copy", "drop_late"),
 )
 
 

@@ -365,6 +365,9 @@ const std::vector<ConfigKey>& path_table() {
        "Host name or address of the gcs by this path, with ':port' behind it if that is not data_port. Empty = as "
        "'peer'.",
        true, false},
+      {"metered", false, kNone, kNone, "",
+       "Each byte by this path costs: while it is dead nothing but questions whether it lives goes there.", true,
+       false},
   };
   return keys;
 }

@@ -156,6 +156,8 @@ inline constexpr std::size_t kPathCreditMost = 65'536;              // bytes
 inline constexpr seconds kPathWatch{1};                             // while several live each is challenged so often
 inline constexpr unsigned kPathWatchUnanswered = 3;
 inline constexpr seconds kPathUnheard{3}, kPathHeardLately{1};
+inline constexpr seconds kLateAfter{2};  // and a round trip: a packet that was overtaken by so much is out of date
+inline constexpr std::uint64_t kPlannedCopies = 8 * 64;  // a second, times 8: copies by plan that are counted as such
 inline constexpr seconds kPathJoinAfter{1};  // since the last one joined: the next one need not wait for a slot's end
 inline constexpr milliseconds kPathSlotLeast{25}, kPathSlotMost{75};
 inline constexpr std::size_t kPathsPerSlot = 8;

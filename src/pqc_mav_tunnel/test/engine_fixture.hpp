@@ -210,9 +210,9 @@ inline bool up(const Engine& engine, std::size_t link = 0) { return state(engine
 
 /// docs/protocol.md section 5: every datagram ends in exactly one outcome. Only true while nothing is in flight.
 inline constexpr const char* kOutcomes[] = {
-    "delivered",      "control",           "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay",
-    "drop_auth_fail", "drop_decrypt_fail", "hs_taken",       "hs_repeated",  "hs_malformed", "hs_unknown",
-    "hs_tag",         "hs_gate",           "hs_replay",      "hs_limit",     "drop_standby"};
+    "delivered",         "control",  "drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail",
+    "drop_decrypt_fail", "hs_taken", "hs_repeated",    "hs_malformed", "hs_unknown",   "hs_tag",      "hs_gate",
+    "hs_replay",         "hs_limit", "drop_standby",   "drop_copy",    "drop_late"};
 inline void expect_all_accounted_for(const Engine& engine) {
   const auto sum = [](const Engine& e) {
     const auto t = e.totals();

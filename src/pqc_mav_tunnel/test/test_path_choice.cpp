@@ -24,7 +24,7 @@ struct Way {
   }
 };
 
-/// The ground station answers a PROBE by a reply to where packets go, and by a challenge to where the PROBE came from.
+/// The ground station answers a PROBE by the main path and by that of the PROBE; by all where one alone lives.
 class World {
  public:
   explicit World(std::vector<Way> ways)
@@ -58,14 +58,18 @@ class World {
     const auto& way = ways_[path];
     const auto at_ground = now + way.delay, sent = now;
     if (!Way::carries(way.up, now)) return;
-    const auto back = choice.active().value_or(path);
-    if (Way::carries(ways_[back].down, at_ground))
-      due_.emplace(at_ground + ways_[back].delay, [this, back, path, sent](std::uint64_t at) {
-        choice.heard(back, at);
-        choice.replied(path, sent, at);
-      });
-    if (back != path && Way::carries(way.down, at_ground))
-      due_.emplace(at_ground + way.delay, [this, path](std::uint64_t at) { choice.heard(path, at); });
+    const auto lives = [&](auto other) {
+      return other != active() && choice.state(other, now) == PathChoice::State::good;
+    };
+    bool alone = choice.active().has_value();
+    for (std::size_t other = 0; alone && other < ways_.size(); ++other) alone = !lives(other);
+    const auto main = choice.active() ? choice.down(now) : path;
+    for (std::size_t back = 0; back < ways_.size(); ++back)
+      if ((back == main || back == path || alone) && Way::carries(ways_[back].down, at_ground))
+        due_.emplace(at_ground + ways_[back].delay, [this, back, path, sent](std::uint64_t at) {
+          choice.heard(back, at);
+          choice.replied(path, sent, at);
+        });
   }
   [[nodiscard]] std::size_t active() const { return choice.active().value(); }
   /// How often packets changed their path in a time.
@@ -173,6 +177,25 @@ TEST(PathChoice, EachRelapseDoublesTheWait) {
   EXPECT_EQ(world.active(), 1u);
   EXPECT_LE(world.moves(world.start, world.now), 7u);
   EXPECT_EQ(world.moves(at(60), world.now), 0u);
+}
+
+TEST(PathChoice, EachDirectionTakesTheWayThatItHas) {
+  for (const bool lte_goes_up : {false, true}) {
+    Way lte, slow = radio();
+    (lte_goes_up ? lte.down : lte.up).push_back({at(10), kForever});
+    (lte_goes_up ? slow.up : slow.down).push_back({at(10), kForever});
+    World world({lte, slow});
+    world.begin(0);
+    world.run_until(at(9));
+    EXPECT_EQ(world.choice.down(world.now), 0u);
+    world.run_until(at(16));
+    for (int i = 0; i < 60; ++i) {
+      world.run_until(world.now + kSec);
+      EXPECT_EQ(world.active(), lte_goes_up ? 0u : 1u);
+      EXPECT_EQ(world.choice.down(world.now), lte_goes_up ? 1u : 0u);
+    }
+    EXPECT_LE(world.moves(world.start, world.now), 3u);
+  }
 }
 
 TEST(PathChoice, AnOperatorsWordCounts) {

@@ -317,6 +317,109 @@ TEST_F(Paths, BeforeASessionNothingHappens) {
 }
 
 // Whatever comes in whatever order: no address that never answered lives or gets more than three times what it sent.
+/// Of a drone with several paths: y answered in the handshake.
+struct NumberedPaths : Paths {
+  void SetUp() override { validator.reset(Addresses{y}, now, true); }
+  /// The challenges that are due for this address are answered as having come by the path.
+  void answer(const SockAddr& from, std::uint8_t path) {
+    for (const auto& challenge : poll())
+      if (challenge.to == from) validator.on_response(challenge.value, now, path);
+  }
+  /// An address becomes known as one of the path.
+  void appear(const SockAddr& from, std::uint8_t path) {
+    now += 1100 * kMs;
+    packet(from);
+    answer(from, path);
+  }
+  void tell(std::uint32_t serial, std::uint8_t main, std::uint8_t more, bool again = false) {
+    validator.on_told({serial, main, more, again}, now);
+  }
+  Addresses of_other_paths() const {
+    Addresses out;
+    validator.for_each_of_other_paths([&](const SockAddr& each) { out.push_back(each); });
+    return out;
+  }
+};
+
+TEST_F(NumberedPaths, AnAddressOfTheHandshakeIsAskedForItsNumber) {
+  EXPECT_EQ(to(pass(3500 * kMs, {}, {y}), y), 4) << "until it has one";
+  EXPECT_EQ(validator.path(), y);
+  const auto asked = pass(1 * kSecond, {}, {y});
+  ASSERT_FALSE(asked.empty());
+  validator.on_response(asked.back().value, now);
+  EXPECT_FALSE(pass(1100 * kMs).empty()) << "an answer without a number is none";
+  now += kSecond;
+  answer(y, 2);
+  EXPECT_TRUE(pass(100 * kSecond).empty());
+}
+
+TEST_F(NumberedPaths, EachPathHasItsAddressesAndTheDroneSaysWhichIsTheMainOne) {
+  answer(y, 0);
+  appear(x, 1);
+  EXPECT_EQ(validator.path(), y);
+  EXPECT_EQ(others(100), Addresses{x}) << "nobody said yet that it is not to have everything";
+  tell(1, 0, 0b0010);
+  EXPECT_EQ(others(100), Addresses{});
+  EXPECT_EQ(of_other_paths(), Addresses{x});
+  EXPECT_TRUE(validator.is_of_other_path(x));
+  EXPECT_FALSE(validator.is_of_other_path(y));
+  EXPECT_TRUE(pass(10 * kSecond).empty()) << "there is nothing to decide";
+  EXPECT_TRUE(validator.lives(x)) << "nor a reason to go, heard or not";
+  tell(2, 1, 0);
+  EXPECT_EQ(validator.path(), x);
+  EXPECT_EQ(of_other_paths(), Addresses{});
+  tell(1, 0, 0b0010);
+  EXPECT_EQ(validator.path(), x) << "an older word";
+  EXPECT_FALSE(validator.again());
+  tell(3, 1, 0b0001, true);
+  EXPECT_TRUE(validator.again());
+}
+
+TEST_F(NumberedPaths, AMainPathOfWhichNoAddressIsKnownIsStoodInFor) {
+  answer(y, 0);
+  tell(1, 3, 0b0001);
+  EXPECT_EQ(validator.path(), y);
+  EXPECT_EQ(of_other_paths(), Addresses{}) << "not twice to the same";
+  appear(z, 3);
+  EXPECT_EQ(validator.path(), z);
+  EXPECT_EQ(of_other_paths(), Addresses{y});
+}
+
+TEST_F(NumberedPaths, AnAddressThatMovesIsJudgedAmongThoseOfItsPath) {
+  answer(y, 0);
+  appear(x, 1);
+  tell(1, 0, 0b0010);
+  appear(z, 0);
+  EXPECT_EQ(others(100), Addresses{z}) << "both get all of what their path gets";
+  // y is gone; x is not asked, and z answers.
+  const auto challenges = pass(5 * kSecond, {z}, {z});
+  EXPECT_EQ(to(challenges, x), 0);
+  EXPECT_GE(to(challenges, y), 3);
+  EXPECT_EQ(validator.path(), z);
+  EXPECT_FALSE(validator.lives(y));
+  EXPECT_EQ(of_other_paths(), Addresses{x});
+}
+
+TEST_F(NumberedPaths, FourOfOnePathLeaveTheOthersTheirPlaces) {
+  answer(y, 0);
+  for (std::uint16_t i = 20; i < 24; ++i) appear(address(i), 0);
+  EXPECT_FALSE(validator.lives(address(23))) << "the fifth";
+  appear(x, 1);
+  EXPECT_TRUE(validator.lives(x));
+  tell(1, 1, 0b0001);
+  EXPECT_EQ(validator.path(), x);
+  EXPECT_EQ(of_other_paths().size(), 4u);
+}
+
+TEST_F(NumberedPaths, WhereThereAreNoNumbersOneChangesNothing) {
+  validator.reset(Addresses{y}, now);
+  packet(x);
+  for (const auto& challenge : poll()) validator.on_response(challenge.value, now, 1);
+  tell(1, 1, 0b0001);
+  EXPECT_FALSE(validator.told());
+  EXPECT_EQ(living(), Addresses{y});
+}
+
 TEST(PathsProperty, NothingUnprovenIsBelievedOrReflectedTo) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);

@@ -34,7 +34,7 @@ TEST(Views, TotalsAreAsEver) {
             "enc_rx_datagrams enc_rx_bytes delivered delivered_datagrams control drop_malformed drop_unknown "
             "drop_seq_old drop_replay drop_auth_fail drop_decrypt_fail hs_taken hs_repeated hs_malformed hs_unknown "
             "hs_tag hs_gate hs_replay hs_limit other_version doubled skipped skips late drop_kernel drop_yield "
-            "drop_standby used_twice set_back ");
+            "drop_standby drop_copy drop_late used_twice set_back ");
   names.clear();
   for (const auto& row : server_counters()) names += std::string(row.field.name) + ' ';
   EXPECT_EQ(names, "hs_gated hs_retried hs_completed hs_ratchets hs_failed hs_busy restarts_told keygens ");

@@ -77,6 +77,7 @@ struct PathEntry {
   std::optional<RadioSettings> radio = std::nullopt;  // in place of it
   std::string host = {};                              // of the gcs by this path; empty = as 'peer'
   std::uint16_t port = 0;
+  bool metered = false;  // each byte costs: nothing goes there while it is dead
 };
 
 struct EngineConfig {

@@ -21,6 +21,11 @@ class Announcements {
   static Value of(const Control& control);
 
   void set(std::vector<Value> values) { open_ = std::move(values); }
+  /// In place of an earlier one of its type.
+  void put(Value value) {
+    std::erase_if(open_, [&](const Value& each) { return each.answer.type == value.answer.type; });
+    open_.push_back(std::move(value));
+  }
   void on_got(const Got& got) {
     std::erase_if(open_, [&](const Value& each) { return each.answer == got; });
   }

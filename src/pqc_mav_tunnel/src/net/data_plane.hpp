@@ -42,6 +42,7 @@
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
+#include "shape/message_class.hpp"
 
 namespace pqcmav {
 
@@ -267,7 +268,7 @@ class DataPlane {
   void arm_bundles() noexcept;
   [[nodiscard]] static bool shaped(const Link& link) noexcept { return link.shaper && link.shaper->on(); }
   void seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type = FrameType::data,
-                  std::size_t datagrams = 1) noexcept;
+                  std::size_t datagrams = 1, bool by_all = false) noexcept;
   void send_sealed(Link& link) noexcept;
   void read_encrypted(int socket, std::uint8_t path, std::uint64_t now, Round& round);
   void on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now);
@@ -293,7 +294,7 @@ class DataPlane {
   void make_shaper(Link& link);
   void shape_plain(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_shaped(Link& link, std::uint64_t now) noexcept;
-  void send_twice(Link& link, const Shaper::Leaving& leaving, std::uint64_t now) noexcept;
+  void send_alone(Link& link, const Shaper::Leaving& leaving, bool by_all, std::uint64_t now) noexcept;
   void make_way(std::size_t link, const StationPart& part, std::uint64_t now);
   void part_from(Link& link, std::uint64_t now);
   void tell_role(Link& link, StationRole role, std::uint32_t term, std::uint64_t now);
@@ -317,6 +318,19 @@ class DataPlane {
   void heard_by_path(const Link& link, const SockAddr& source, std::size_t size, std::uint64_t now);
   void tend_paths(std::uint64_t now);
   void choose_path(std::uint64_t now);
+  void tell_paths(std::uint64_t now);
+  [[nodiscard]] bool several(const Link& link) const noexcept;
+  [[nodiscard]] bool goes_by_all(const Link& link, ByteView datagram) const noexcept;
+  void send_by_others(Link& link, ByteView packet, std::uint64_t now) noexcept;
+  static bool may_copy(Link& link, const Wire& wire, std::size_t size, std::uint64_t now) noexcept;
+  void copy_sealed(Link& link, ByteView packet, std::uint64_t now) noexcept;
+  void send_again(Link& link, std::uint64_t now) noexcept;
+  [[nodiscard]] bool is_planned_copy(Link& link, ByteView payload, const SockAddr& source, std::uint64_t now) noexcept;
+  void note_arrived(Link& link, std::uint64_t now);
+  [[nodiscard]] bool comes_by_main(const Link& link, const SockAddr& source) const noexcept;
+  [[nodiscard]] bool is_overtaken(const Link& link, std::uint64_t key, std::uint64_t sequence,
+                                  std::uint64_t now) const noexcept;
+  [[nodiscard]] bool is_outdated(const Link& link, ByteView datagram) const noexcept;
   void take_path(std::size_t path, const std::string& why, std::uint64_t now);
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, const SockAddr& source,
                   std::uint64_t now);
@@ -327,14 +341,16 @@ class DataPlane {
   bool watch_key_age(Link& link);
   [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
-  void on_data(std::size_t index, FrameType type, MutableBytes payload);
-  void on_bundle(std::size_t index, MutableBytes payload);
+  void on_data(std::size_t index, FrameType type, MutableBytes payload, bool overtaken);
+  void on_bundle(std::size_t index, MutableBytes payload, bool overtaken);
   void count_delivered(Link& link, std::size_t datagrams) noexcept;
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();
   void acknowledge(Link& link, const Control& control, std::uint64_t now);
   void send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form = false);
   void send_control_to(Link& link, const SockAddr* to, ByteView tlvs, std::uint64_t now, bool long_form = false);
+  void send_control_by_all(Link& link, ByteView tlvs, std::uint64_t now);
+  void answer_probe(Link& link, const Probe& probe, const SockAddr& source, std::uint64_t now);
   void say_arrived(Link& link, std::uint64_t now, std::optional<std::uint8_t> switched_to = std::nullopt);
   [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
   /// Appends a PROBE that goes now.
@@ -352,6 +368,7 @@ class DataPlane {
   void changed(std::size_t index, std::uint64_t now);
 
   EngineConfig config_;
+  const MessageClasses classes_{config_.shape_ids};
   EventQueue& events_;
   ControlHooks hooks_;
   DataPlane* const first_ = nullptr;  // of a further data thread

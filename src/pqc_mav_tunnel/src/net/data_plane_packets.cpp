@@ -74,6 +74,8 @@ bool DataPlane::admits_plain(Link& link, std::uint64_t now, std::size_t datagram
 
 /// One plaintext datagram, with room around it: as a packet of its own, or in company.
 void DataPlane::bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
+  if (goes_by_all(link, packet.subspan(kHeaderSize, packet.size() - kOverhead)))
+    return seal_plain(link, packet, now, FrameType::data, 1, true);
   auto& bundler = link.bundler;
   if (!bundler.on() || !link.session.sends_bundles()) return seal_plain(link, packet, now);
   const auto datagram = packet.subspan(kHeaderSize, packet.size() - kOverhead);
@@ -102,8 +104,8 @@ void DataPlane::send_due_bundles(std::uint64_t now) noexcept {
     }
 }
 
-void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type,
-                           std::size_t datagrams) noexcept {
+void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, FrameType type, std::size_t datagrams,
+                           bool by_all) noexcept {
   // What the shaper gave out was asked about when it came.
   if (!shaped(link) && !admits_plain(link, now, datagrams)) return;
   const bool allowed = type != FrameType::bundle || link.session.sends_bundles();  // as when it was begun
@@ -116,6 +118,7 @@ void DataPlane::seal_plain(Link& link, MutableBytes packet, std::uint64_t now, F
   }
   if (encrypted_out_.full()) send_sealed(link);
   encrypted_out_.add(*sealed);
+  if (by_all) copy_sealed(link, *sealed, now);
 }
 
 /// gcs: M3 said that the drone has the keys, and M4 is ahead on the same way: where there is no session, a command need
@@ -146,7 +149,8 @@ void DataPlane::send_sealed(Link& link) noexcept {
 /// What the rate is found by.
 void DataPlane::note_sent(Link& link) noexcept {
   if (!link.finder || link.session.sealed_packets() == 0) return;
-  link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent() - link.bytes_again, now_ns());
+  link.finder->on_sent(link.session.sealed_packets() - 1, link.bytes_sent() - link.bytes_again - link.bytes_elsewhere,
+                       now_ns());
 }
 
 void DataPlane::read_encrypted(int socket, std::uint8_t path, std::uint64_t now, Round& round) {
@@ -226,16 +230,20 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   auto* link = links_[index].get();
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
   if (opened.drop) {
-    // Who is always overtaken is heard all the same.
-    if (opened.drop == Drop::replay && link->paths && link->paths->wants_repeat(source) &&
-        link->session.is_repeat(header, datagram, head))
-      heard_at(*link, source, datagram.size(), now);
-    // The ground station sends to each address that may be the drone's, and each may be another path of it.
-    const bool copy =
-        opened.drop == Drop::replay && paths_ && index == 0 && link->session.is_repeat(header, datagram, head);
-    if (copy) heard_by_path(*link, source, datagram.size(), now);
+    // Who is always overtaken is heard all the same. So is each path of a drone, to which the ground station sends copies.
+    const bool by_path = paths_ && index == 0;
+    const bool wanted = by_path || (link->paths && (link->paths->told() || link->paths->wants_repeat(source)));
+    const bool copy = opened.drop == Drop::replay && wanted && link->session.is_repeat(header, datagram, head);
+    if (copy && by_path) heard_by_path(*link, source, datagram.size(), now);
+    if (copy && link->paths) heard_at(*link, source, datagram.size(), now);
+    if (copy && header.type == FrameType::data &&
+        is_planned_copy(*link, datagram.subspan(head, datagram.size() - head - kTagSize), source, now)) {
+      if (comes_by_main(*link, source))
+        (void)link->note_arrival(key_of(header.session_id), header.sequence, datagram.size(), now);
+      return totals_.copies.add();
+    }
     if (opened.drop == Drop::replay &&
-        (copy || link->estimator.lately(now, key_of(header.session_id), header.sequence))) {
+        ((copy && by_path) || link->estimator.lately(now, key_of(header.session_id), header.sequence))) {
       totals_.doubled.add();  // by the network, and not by a stranger
       return count_drop(link, *opened.drop);
     }
@@ -253,7 +261,9 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   if (opened.current) {
     const auto key = key_of(header.session_id);
     count_arrival(link->estimator.on_packet(now, key, header.sequence));
-    first = link->note_arrival(key, header.sequence, now);
+    if (comes_by_main(*link, source)) first = link->note_arrival(key, header.sequence, datagram.size(), now);
+  } else {
+    link->bytes_arrived += datagram.size() + Shaper::kUdpIp;
   }
   if (opened.switched) link->aside = 0;
   if (config_.role == Role::gcs && opened.current) {
@@ -261,7 +271,8 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     if (opened.switched && !link->pending_peers.empty()) {
       begin_role(*link);
       if (!link->paths) link->paths.emplace();
-      link->paths->reset(link->pending_peers, now);
+      const bool numbered = (link->session.current()->features & features::kPaths) != 0;
+      link->paths->reset(link->pending_peers, now, numbered);
     }
     heard_at(*link, source, datagram.size(), now);
   }
@@ -272,7 +283,11 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   } else if (first) {
     say_arrived(*link, now);
   }
-  if (opened.type != FrameType::control) return on_data(index, opened.type, opened.payload);
+  if (opened.type != FrameType::control) {
+    const bool overtaken =
+        opened.behind != 0 && opened.current && is_overtaken(*link, key_of(header.session_id), header.sequence, now);
+    return on_data(index, opened.type, opened.payload, overtaken);
+  }
   ControlList controls;
   if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
   totals_.control.add();
@@ -280,20 +295,27 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
   on_control(*link, index, controls, opened.current, source, now);
 }
 
-void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload) {
+void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload, bool overtaken) {
   auto& link = *links_[index];
   // Commands are taken from the active station alone, whatever another one believes.
   if (config_.role == Role::drone && link.quiet()) return totals_.standby.add();
   if (stopped(link)) return count_drop(&link, Drop::unknown);
-  if (type == FrameType::bundle) return on_bundle(index, payload);
+  if (type == FrameType::bundle) return on_bundle(index, payload, overtaken);
+  if (overtaken && is_outdated(link, payload)) return totals_.overtaken.add();
   count_delivered(link, 1);
   deliver(index, payload);
 }
 
-/// All of it, or nothing.
-void DataPlane::on_bundle(std::size_t index, MutableBytes payload) {
+/// All of it that is up to date, or nothing.
+void DataPlane::on_bundle(std::size_t index, MutableBytes payload, bool overtaken) {
   BundleParts parts;
   if (!parse_bundle(payload, parts)) return count_drop(links_[index].get(), Drop::decrypt_fail);
+  if (overtaken) {
+    const auto end = std::remove_if(parts.items.begin(), parts.items.begin() + static_cast<std::ptrdiff_t>(parts.count),
+                                    [&](ByteView each) { return is_outdated(*links_[index], each); });
+    parts.count = static_cast<std::size_t>(end - parts.items.begin());
+    if (parts.count == 0) return totals_.overtaken.add();
+  }
   count_delivered(*links_[index], parts.count);
   for (std::size_t i = 0; i < parts.count; ++i) deliver(index, parts.items[i]);
 }
@@ -331,7 +353,7 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
     link.booked.push_back(each);
     all += (all.empty() ? "" : ", ") + each.text();
   });
-  if (link.booked.size() > 1 && now >= link.next_paths_log_ns) {
+  if (link.booked.size() > 1 && !link.paths->told() && now >= link.next_paths_log_ns) {
     link.next_paths_log_ns = now + kLogEveryNs;
     events_.log(LogLevel::info, link.id,
                 "The drone answers at several addresses, and what goes to it goes to each while they all answer: " +
@@ -340,19 +362,20 @@ void DataPlane::follow_path(Link& link, std::uint64_t now) {
   const auto& path = link.paths->path();
   if (link.peer == path) return;
   if (!link.peer.empty()) {
-    link.counters.roams.add();
+    if (!link.paths->told()) link.counters.roams.add();
     events_.log(LogLevel::info, link.id, "The drone's address is now " + path.text() + ".");
   }
-  const bool by_wire = link.by_wire();
+  const bool by_wire = link.by_wire(), known = link.paths->told();
   link.peer = path;
   link.probes.forget_least();
-  if (link.finder && by_wire != link.by_wire()) link.finder->forget();  // what it found is another way's
+  if (link.finder && (known || by_wire != link.by_wire())) *link.finder = {};  // what it found is another way's
   settle_on_peer(link, now);
 }
 
 void DataPlane::send_counted(Link& link, ByteView packet, const SockAddr& to) noexcept {
   if (send_one(socket_for(to), packet, to)) {
     count_sent(to, 1, packet.size());
+    if (to != link.peer && several(link)) link.bytes_elsewhere += packet.size() + Shaper::kUdpIp;
     link.counters.enc_tx_packets.add();
     link.counters.enc_tx_bytes.add(packet.size());
     note_sent(link);

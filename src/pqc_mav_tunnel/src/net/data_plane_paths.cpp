@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A drone with several ways to its ground station (docs/paths.md): packets take one of them, and another one when that
-// falls silent, in the same session. For the ground station it is a drone whose address changes.
+// falls silent, in the same session.
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -54,6 +54,7 @@ void DataPlane::tend_paths(std::uint64_t now) {
   auto& choice = paths_->choice();
   if (!link.session.can_send() || link.peer.empty()) choice.end();
   choose_path(now);
+  tell_paths(now);
   for (std::size_t i = 0; i < paths_->count(); ++i) {
     const auto& to = paths_->peer(i);
     if (to.empty() || !choice.probe_due(i, now)) continue;
@@ -79,6 +80,19 @@ void DataPlane::choose_path(std::uint64_t now) {
             now);
 }
 
+/// The ground station is told by each path, and again with each control frame until it answers.
+void DataPlane::tell_paths(std::uint64_t now) {
+  auto& link = *links_[0];
+  const auto& keys = link.session.current();
+  if (!link.session.can_send() || !keys || (keys->features & features::kPaths) == 0) return;
+  const auto word = paths_->new_word(now);
+  if (!word) return;
+  link.announcements.put(Announcements::of(*word));
+  std::array<std::uint8_t, 16> tlvs{};
+  const auto size = append_control(tlvs, 0, *word);
+  send_control_by_all(link, ByteView(tlvs).first(*size), now);
+}
+
 /// What waits goes on by the new path. A standby's few packets follow.
 void DataPlane::take_path(std::size_t path, const std::string& why, std::uint64_t now) {
   auto& link = *links_[0];
@@ -87,9 +101,10 @@ void DataPlane::take_path(std::size_t path, const std::string& why, std::uint64_
   paths_->count_taken(path);
   link.peer = paths_->peer(path);
   link.probes.forget_least();
-  if (link.finder) link.finder->forget();
+  if (link.finder) *link.finder = {};  // what it found is another way's
   settle_on_peer(link, now);
   paths_->tell_move(before, path, why);
+  tell_paths(now);
   std::array<std::uint8_t, 32> tlvs{};
   const auto size = append_control(tlvs, 0, paths_->ask(path, now_ns()));
   send_control_now(link, ByteView(tlvs).first(*size), now, true);
@@ -116,6 +131,7 @@ bool DataPlane::use_path(std::size_t path, PathWord word) {
       return false;
     const auto now = now_ns();
     choose_path(now);
+    tell_paths(now);
     paths_->publish(now);
     return true;
   });

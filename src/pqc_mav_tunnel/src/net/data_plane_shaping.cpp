@@ -80,8 +80,10 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
   bool command = false;  // in the open bundle, which does not wait; a radio takes along what is there
   while (const auto leaving = link.shaper->next(now, shape_overhead(link))) {
     if (leaving->shape_class != ShapeClass::rekey) {
-      if (leaving->twice && link.by_wire()) {
-        send_twice(link, *leaving, now);
+      const bool by_all = leaving->shape_class == ShapeClass::command &&
+                          goes_by_all(link, leaving->packet.subspan(kHeaderSize, leaving->packet.size() - kOverhead));
+      if (by_all || (leaving->twice && link.by_wire())) {
+        send_alone(link, *leaving, by_all, now);
         continue;
       }
       if (!leaving->joins) {
@@ -104,12 +106,14 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
 /// A ground station that hears no answer gives its command again, after seconds, and waits. So the answer goes alone,
 /// before what waits in a bundle, and the radio's port, which is given it twice, has it go again (line/line_again.hpp).
 /// The commands do not: they would take the air's turn from the drone, for what they say is said again all the same.
-void DataPlane::send_twice(Link& link, const Shaper::Leaving& leaving, std::uint64_t now) noexcept {
+/// Alone goes, too, what goes by several paths, as the same packet.
+void DataPlane::send_alone(Link& link, const Shaper::Leaving& leaving, bool by_all, std::uint64_t now) noexcept {
   send_sealed(link);
   const auto around = shape_overhead(link).data;
   link.shaper->charge_more((leaving.joins ? around : 0) + around + leaving.packet.size() - kOverhead);
-  seal_plain(link, leaving.packet, now);
-  if (const auto bytes = encrypted_out_.again()) link.bytes_again += bytes + Shaper::kUdpIp;
+  seal_plain(link, leaving.packet, now, FrameType::data, 1, by_all);
+  const bool twice = leaving.twice && link.by_wire();
+  if (const auto bytes = twice ? encrypted_out_.again() : 0) link.bytes_again += bytes + Shaper::kUdpIp;
   send_sealed(link);
 }
 
@@ -152,8 +156,10 @@ void DataPlane::shape_now(std::uint32_t kbit, bool finds, std::uint64_t now) {
   }
 }
 
-/// As set by hand or found, and no more than a radio carries; 0: as it comes.
+/// As set by hand or found, and no more than a radio carries; 0: as it comes. Of one of several paths a radio knows more
+/// than is found in the short times for which it is the main one.
 std::uint32_t DataPlane::rate_of(const Link& link, std::uint64_t now) const noexcept {
+  if (link.finder && link.by_wire() && link.wire->speaks() && several(link)) return link.wire->kbit();
   const auto kbit = link.finder ? link.finder->kbit(now) : shape_kbit_.load();
   if (!link.by_wire() || (kbit == 0 && !finds_rate_)) return kbit;
   const auto most = link.wire->kbit();

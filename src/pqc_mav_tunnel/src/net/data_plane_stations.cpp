@@ -47,7 +47,7 @@ void DataPlane::tell_role(Link& link, StationRole role, std::uint32_t term, std:
   link.term = term;
   if (!link.session.can_send()) return;
   link.role_repeats = kRoleRepeats;
-  link.announcements.set({Announcements::of(RoleTold{role, term})});
+  link.announcements.put(Announcements::of(RoleTold{role, term}));
   std::array<std::uint8_t, 64> tlvs{};
   send_control_now(link, ByteView(tlvs).first(link.announcements.append_to(tlvs, 0)), now);
 }
@@ -61,6 +61,7 @@ bool DataPlane::take_over(std::uint32_t term, std::optional<std::uint64_t> unles
     if (unless_heard_after && active.session.can_send() && active.session.heard_ns() > *unless_heard_after)
       return false;
     active.swap_sessions(standby);
+    if (paths_) paths_->forget_told();
     active.estimator = {};  // the pauses of a session that waited say nothing of its path
     refresh_lookup(0);
     refresh_lookup(1);

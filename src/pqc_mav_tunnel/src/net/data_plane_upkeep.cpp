@@ -23,9 +23,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
   for (std::size_t i = 0; i < controls.count; ++i) {
     const auto& control = controls.items[i];
     if (const auto* probe = std::get_if<Probe>(&control)) {
-      std::array<std::uint8_t, 96> tlvs{};
-      const auto size = append_control(tlvs, 0, ProbeReply{probe->id, probe->t1, now, now_ns()});
-      send_control_now(link, ByteView(tlvs).first(append_seen(link, tlvs, *size)), now);
+      answer_probe(link, *probe, source, now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
       if (paths_ && paths_->on_reply(*reply, now)) {
         choose_path(now);
@@ -66,14 +64,22 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
         link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
-      if (config_.role == Role::drone && came_by_the_route(link, source)) {
+      const auto& keys = link.session.current();
+      const bool numbered = paths_ && keys && (keys->features & features::kPaths) != 0;
+      if (config_.role == Role::drone && (numbered || came_by_the_route(link, source))) {
         std::array<std::uint8_t, 16> tlvs{};
-        const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
-        send_control_now(link, ByteView(tlvs).first(*size), now);
+        const auto path = numbered ? source.path : kNoPath;
+        const auto size = append_control(tlvs, 0, PathResponse{challenge->random, path});
+        send_control_to(link, numbered ? &source : nullptr, ByteView(tlvs).first(*size), now);
       }
     } else if (const auto* response = std::get_if<PathResponse>(&control)) {
-      if (link.paths && current) link.paths->on_response(response->random, now);
+      if (link.paths && current) link.paths->on_response(response->random, now, response->path);
       follow_path(link, now);
+    } else if (const auto* word = std::get_if<PathsTold>(&control)) {
+      if (config_.role != Role::gcs) continue;
+      if (link.paths && current) link.paths->on_told(*word, now);
+      follow_path(link, now);
+      acknowledge(link, control, now);
     } else if (const auto* got = std::get_if<Got>(&control)) {
       link.announcements.on_got(*got);
     } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
@@ -115,7 +121,7 @@ std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::siz
   const auto& current = link.session.current();
   const auto& came = link.arrived;
   if (came.at == 0 || !current || came.key != load_be<std::uint64_t>(current->id.data())) return used;
-  return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_came()}).value_or(used);
+  return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_arrived}).value_or(used);
 }
 
 /// At once of the first packet under new keys, before which nothing can wait in the link: the least delay there is.
@@ -133,6 +139,27 @@ std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t u
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form) {
   if (!link.peer.empty()) send_control_to(link, nullptr, tlvs, now, long_form);
+}
+
+/// By the path that it came by, too: what comes by that proves it. Where no two paths live, by all: each direction may
+/// have one of its own.
+void DataPlane::answer_probe(Link& link, const Probe& probe, const SockAddr& source, std::uint64_t now) {
+  std::array<std::uint8_t, 96> tlvs{};
+  const auto size = append_control(tlvs, 0, ProbeReply{probe.id, probe.t1, now, now_ns()});
+  const auto all = ByteView(tlvs).first(append_seen(link, tlvs, *size));
+  send_control_now(link, all, now);
+  if (!link.paths || !link.paths->told()) return;
+  if (source != link.peer && link.paths->lives(source)) send_control_to(link, &source, all, now);
+  if (!link.paths->again()) return;
+  link.paths->for_each_of_other_paths([&](const SockAddr& to) {
+    if (to != source) send_control_to(link, &to, all, now);
+  });
+}
+
+/// By each path of the drone.
+void DataPlane::send_control_by_all(Link& link, ByteView tlvs, std::uint64_t now) {
+  for (std::size_t i = 0; i < paths_->count(); ++i)
+    if (!paths_->peer(i).empty() && paths_->choice().on(i)) send_control_to(link, &paths_->peer(i), tlvs, now);
 }
 
 /// Without `to` to wherever the peer is.
@@ -202,6 +229,8 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   pace_autopilot(link, now);
   send_parameters(link, now);
   follow_path(link, now);
+  send_again(link, now);
+  note_arrived(link, now);
   const auto before = link.session.ended();
   bool notify = link.session.tick(now);
   if (notify) refresh_lookup(index);
@@ -297,6 +326,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
       if (paths_ && index == 0) {
         paths_->set_peer(link.peer);
         paths_->choice().begin(link.peer.path, now);
+        paths_->forget_told();
         paths_->count_taken(link.peer.path);
       }
     }

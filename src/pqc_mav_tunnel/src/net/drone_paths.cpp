@@ -180,6 +180,26 @@ bool DronePaths::on_reply(const ProbeReply& reply, std::uint64_t now) noexcept {
   return true;
 }
 
+std::optional<PathsTold> DronePaths::new_word(std::uint64_t now) noexcept {
+  if (!choice_.active()) return std::nullopt;
+  PathsTold word{word_.serial, static_cast<std::uint8_t>(choice_.down(now)), 0, true};
+  const bool none = choice_.state(*choice_.active(), now) == PathChoice::State::dead;
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    const bool other = i != *choice_.active() && choice_.on(i);
+    const auto lives = choice_.state(i, now) == PathChoice::State::good;
+    if (other && (none || lives || !paths_[i]->entry.metered)) word.others |= static_cast<std::uint8_t>(1 << i);
+    if (other && lives) word.again = false;
+  }
+  if (word.main != *choice_.active()) word.others |= static_cast<std::uint8_t>(1 << *choice_.active());
+  const auto same = [](const PathsTold& a, const PathsTold& b) {
+    return a.main == b.main && a.others == b.others && a.again == b.again;
+  };
+  if (told_ && same(word, word_)) return std::nullopt;
+  told_ = true;
+  ++word.serial;
+  return word_ = word;
+}
+
 void DronePaths::publish(std::uint64_t now) {
   std::vector<PathStatus> fresh;
   for (std::size_t i = 0; i < paths_.size(); ++i) {

@@ -51,6 +51,14 @@ class DronePaths {
   /// Where the ground station is by this path; empty while that is not known.
   [[nodiscard]] const SockAddr& peer(std::size_t path) const noexcept { return paths_[path]->peer; }
   void set_peer(const SockAddr& address);
+  /// What the ground station is to know: which path is the main one for what it sends, and by which others goes what
+  /// goes by several.
+  [[nodiscard]] const PathsTold& word() const noexcept { return word_; }
+  /// Has the ground station of this session been told?
+  [[nodiscard]] bool told() const noexcept { return told_; }
+  void forget_told() noexcept { told_ = false; }
+  /// The word as it is now, if that is another one than was told.
+  std::optional<PathsTold> new_word(std::uint64_t now) noexcept;
   void count_sent(std::size_t path, std::size_t packets, std::size_t bytes) noexcept;
   void count_came(std::size_t path, std::size_t bytes) noexcept;
   void count_taken(std::size_t path) noexcept { paths_[path]->taken.add(); }
@@ -88,6 +96,8 @@ class DronePaths {
   const std::string drone_;
   std::vector<std::unique_ptr<Path>> paths_;
   PathChoice choice_;
+  PathsTold word_{};
+  bool told_ = false;
   std::uint64_t next_tend_ns_ = 0;
   mutable std::mutex mutex_;
   std::vector<PathStatus> shown_;

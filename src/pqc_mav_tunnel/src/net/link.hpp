@@ -21,13 +21,16 @@
 #include "net/radio_port.hpp"
 #include "net/upkeep_pace.hpp"
 #include "net/yield.hpp"
+#include "paths/packet_again.hpp"
 #include "session/control_frame.hpp"
+#include "session/late_guard.hpp"
 #include "session/link_estimator.hpp"
 #include "session/session.hpp"
 #include "shape/autopilot_pace.hpp"
 #include "shape/parameter_pace.hpp"
 #include "shape/rate_finder.hpp"
 #include "shape/shaper.hpp"
+#include "shape/token_bucket.hpp"
 
 namespace pqcmav {
 
@@ -113,8 +116,14 @@ struct Link {
   Announcements announcements;
   Bundler bundler{0, 0};
   std::uint64_t bytes_again = 0;  // of what a radio is given twice, with IP and UDP headers: the peer counts them once
-  bool bundling = false;          // known as one in whose bundler something may wait
-  std::uint64_t granted_ns = 0;   // gcs: when, and for which address, the drone's newest return grant was made; 0: none
+  std::uint64_t bytes_elsewhere = 0;  // sent by another path than the main one
+  std::uint64_t bytes_arrived = 0;    // of all that verified, but for what came by another path
+  // Of a drone with several paths: bytes by a radio that is not the main one, and how many copies come by plan.
+  TokenBucket copies{600}, planned{128};
+  std::unique_ptr<PacketAgain> again;  // from the first time that it is needed, like the next
+  std::unique_ptr<LateGuard> late;
+  bool bundling = false;         // known as one in whose bundler something may wait
+  std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
   // The ground station of the session, and what the drone takes it for. gcs: also what the pending keys bring, and the
   // highest term that the drone ever told.
@@ -203,14 +212,13 @@ struct Link {
   [[nodiscard]] bool report_due(bool drone, bool silent, std::uint64_t now) noexcept;
   /// Half-way between two reports: whether to send a PROBE by itself.
   [[nodiscard]] bool probe_due(bool drone, bool silent, std::uint64_t now) const noexcept;
-  /// What left and what came, with IP and UDP headers.
+  /// What left, with IP and UDP headers.
   [[nodiscard]] std::uint64_t bytes_sent() const noexcept {
     return counters.enc_tx_bytes.get() + Shaper::kUdpIp * counters.enc_tx_packets.get();
   }
-  [[nodiscard]] std::uint64_t bytes_came() const noexcept {
-    return counters.enc_rx_bytes.get() + Shaper::kUdpIp * counters.enc_rx_packets.get();
-  }
-  bool note_arrival(std::uint64_t key, std::uint64_t sequence, std::uint64_t now) noexcept {
+  /// True for the first packet under this key.
+  bool note_arrival(std::uint64_t key, std::uint64_t sequence, std::size_t size, std::uint64_t now) noexcept {
+    bytes_arrived += size + Shaper::kUdpIp;
     const bool first = arrived.key != key;
     if (first || sequence > arrived.highest) arrived = {key, sequence, now};
     return first;

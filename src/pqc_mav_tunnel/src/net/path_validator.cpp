@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kHeaders = 28;                                  // IP and UDP
 constexpr std::size_t kChallengeSize = kOverhead + 3 + 8 + kHeaders;  // with the long header
 constexpr std::size_t kEntriesMost = kPathsLiving + kPathsWaiting;
+constexpr std::size_t kEntriesNumbered = kPathsMost * kPathsLiving + kPathsWaiting;
 
 constexpr std::int64_t credit_for(std::size_t size) noexcept {
   return static_cast<std::int64_t>(kUnvalidatedFactor * (size + kHeaders));
@@ -21,8 +22,12 @@ constexpr std::int64_t credit_for(std::size_t size) noexcept {
 
 PathValidator::PathValidator(RandomSource random) : random_(std::move(random)) {}
 
-void PathValidator::reset(std::span<const SockAddr> answered, std::uint64_t now) {
+/// Numbers are asked for at once.
+void PathValidator::reset(std::span<const SockAddr> answered, std::uint64_t now, bool numbered) {
   entries_.clear();
+  first_ = 0;
+  numbered_ = numbered;
+  told_ = false;
   slot_end_ = kNever;
   slot_heard_ = 0;
   joined_ = now - std::min(now, to_ns(kPathJoinAfter));
@@ -31,11 +36,27 @@ void PathValidator::reset(std::span<const SockAddr> answered, std::uint64_t now)
     entry.address = address;
     entry.answered = entry.living = true;
     entry.heard = now;
-    if (answered.size() > 1) entry.next = now;
+    if (numbered) entry.path = kNoPath;
+    if (numbered || answered.size() > 1) entry.next = now;
     entries_.push_back(entry);
   }
   ++revision_;
-  due_ = answered.size() > 1 ? now : kNever;
+  due_ = numbered || answered.size() > 1 ? now : kNever;
+}
+
+void PathValidator::on_told(const PathsTold& word, std::uint64_t now) {
+  if (!numbered_ || entries_.empty() || (told_ && word.serial <= word_.serial)) return;
+  word_ = word;
+  told_ = true;
+  ++revision_;
+  find_first();
+  due_ = now;
+}
+
+/// Where none of that path is known yet, what lives longest stands for it.
+void PathValidator::find_first() noexcept {
+  const auto first = std::ranges::find_if(entries_, [this](const Entry& each) { return each.living && is_main(each); });
+  first_ = first == entries_.end() ? 0 : static_cast<std::size_t>(first - entries_.begin());
 }
 
 void PathValidator::on_packet(const SockAddr& from, std::size_t size, std::uint64_t now, std::uint64_t pto_ns) {
@@ -80,29 +101,49 @@ void PathValidator::join(const SockAddr& from, std::size_t size, std::uint64_t n
   entry.heard = entry.next = entry.joined = now;
   entry.last_wait = pto_;
   entry.interval = (span - pto_) / (kPathChallenges - 1);
-  entries_.reserve(kEntriesMost);
+  entries_.reserve(numbered_ ? kEntriesNumbered : kEntriesMost);
   entries_.push_back(entry);
   due_ = std::min(due_, now);
 }
 
-void PathValidator::on_response(const ByteArray<8>& challenge, std::uint64_t now) {
+void PathValidator::on_response(const ByteArray<8>& challenge, std::uint64_t now, std::uint8_t path) {
+  if (numbered_ != (path != kNoPath)) return;
   for (std::size_t i = 0; i < entries_.size(); ++i)
     for (unsigned k = 0; k < kPathChallenges; ++k)
       if ((entries_[i].sent_bits >> k & 1) != 0 && constant_time_equal(entries_[i].sent[k], challenge)) {
         entries_[i].sent_bits &= ~(1U << k);
-        return answered(i, now);
+        return answered(i, now, numbered_ ? path : 0);
       }
 }
 
-void PathValidator::answered(std::size_t index, std::uint64_t now) {
-  entries_[index].unanswered = 0;
-  if (std::exchange(entries_[index].answered, true)) return;
-  entries_[index].next = now + to_ns(kPathWatch);
-  if (living() < kPathsLiving) enliven(index, now);
+void PathValidator::answered(std::size_t index, std::uint64_t now, std::uint8_t path) {
+  auto& entry = entries_[index];
+  entry.unanswered = 0;
+  const bool known = std::exchange(entry.answered, true);
+  if (std::exchange(entry.path, path) == path && known) return;
+  if (!known) entry.next = now + to_ns(kPathWatch);
+  if (entry.living) {
+    ++revision_;
+    contest(index, now);
+  } else if (living_on(path) < kPathsLiving) {
+    enliven(index, now);
+  }
+  find_first();
   due_ = now;
 }
 
-/// It gets everything from now on. Where it is the second one, the first has had no challenge so far: its time begins.
+/// Where an address became the second of a path, the first has had no challenge so far: its time begins.
+void PathValidator::contest(std::size_t index, std::uint64_t now) {
+  if (living_on(entries_[index].path) != 2) return;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    auto& first = entries_[i];
+    if (i == index || !first.living || first.path != entries_[index].path) continue;
+    first.heard = first.next = now;
+    first.unanswered = 0;
+  }
+}
+
+/// It gets what its path gets from now on.
 void PathValidator::enliven(std::size_t index, std::uint64_t now) {
   const auto place = living();
   entries_[index].living = true;
@@ -111,10 +152,7 @@ void PathValidator::enliven(std::size_t index, std::uint64_t now) {
               entries_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
   ++revision_;
   due_ = now;
-  if (place != 1) return;
-  auto& first = entries_.front();
-  first.heard = first.next = now;
-  first.unanswered = 0;
+  contest(place, now);
 }
 
 std::optional<PathValidator::Challenge> PathValidator::poll(std::uint64_t now) {
@@ -157,7 +195,7 @@ std::optional<PathValidator::Challenge> PathValidator::serve(std::size_t index, 
       drop(index, now);
       return std::nullopt;
     }
-    if (entry.living && living() == 1) {  // there is nothing to decide
+    if (entry.living && entry.path != kNoPath && living_on(entry.path) == 1) {  // there is nothing to decide
       entry.next = kNever;
       entry.unanswered = 0;
       return std::nullopt;
@@ -182,7 +220,7 @@ PathValidator::Challenge PathValidator::challenge(Entry& entry) {
 /// One that waits for a place counts, too: or four that fell silent together would keep the drone's new address out.
 bool PathValidator::another_is_heard(const Entry& entry, std::uint64_t now) const noexcept {
   return std::ranges::any_of(entries_, [&](const Entry& each) {
-    return &each != &entry && each.answered && now - each.heard < to_ns(kPathHeardLately);
+    return &each != &entry && each.answered && each.path == entry.path && now - each.heard < to_ns(kPathHeardLately);
   });
 }
 
@@ -202,15 +240,23 @@ void PathValidator::erase(std::size_t index) noexcept {
 /// One that answered waits for this place, or none.
 void PathValidator::drop(std::size_t index, std::uint64_t now) {
   const bool lived = entries_[index].living;
+  const auto path = entries_[index].path;
   erase(index);
   if (!lived) return;
   ++revision_;
-  const auto next = std::ranges::find_if(entries_, [](const Entry& each) { return each.answered && !each.living; });
+  const auto next = std::ranges::find_if(
+      entries_, [path](const Entry& each) { return each.answered && !each.living && each.path == path; });
   if (next != entries_.end()) enliven(static_cast<std::size_t>(next - entries_.begin()), now);
+  find_first();
 }
 
 std::size_t PathValidator::living() const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(entries_, &Entry::living));
+}
+
+std::size_t PathValidator::living_on(std::uint8_t path) const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(entries_, [path](const Entry& each) { return each.living && each.path == path; }));
 }
 
 std::uint64_t PathValidator::random_below(std::uint64_t bound) {

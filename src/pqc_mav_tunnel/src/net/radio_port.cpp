@@ -378,7 +378,10 @@ void RadioPort::show(std::uint64_t now) {
       1, std::ranges::count_if(wires_, [&](const auto& wire) { return now - wire->used_ns_ < kActiveNs; }));
   bytes_per_s_ = rate_.bytes_per_s(now);
   const auto kbit = std::max(1U, static_cast<std::uint32_t>(bytes_per_s_ * 8 / 1000));
-  for (const auto& wire : wires_) wire->kbit_ = std::max(1U, kbit / static_cast<std::uint32_t>(active));
+  for (const auto& wire : wires_) {
+    wire->kbit_ = std::max(1U, kbit / static_cast<std::uint32_t>(active));
+    wire->speaks_ = rate_.speaks(now);
+  }
   std::string state = "open, " + std::to_string(kbit) + " kbit/s";
   RadioQuality quality;
   quality.kbit = kbit;

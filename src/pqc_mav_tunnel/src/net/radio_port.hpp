@@ -54,6 +54,8 @@ class Wire {
   [[nodiscard]] const RadioPort& radio() const noexcept { return *radio_; }
   /// The rate that this drone may have now, as the shaper counts it.
   [[nodiscard]] std::uint32_t kbit() const noexcept { return kbit_.load(std::memory_order_relaxed); }
+  /// Is that the radio's own word?
+  [[nodiscard]] bool speaks() const noexcept { return speaks_.load(std::memory_order_relaxed); }
 
  private:
   friend class RadioPort;
@@ -62,6 +64,7 @@ class Wire {
   Fd socket_;
   SockAddr address_;
   std::atomic<std::uint32_t> kbit_{0};
+  std::atomic<bool> speaks_{false};
   // Air thread.
   LineQueue queue_;
   LineAgain again_;

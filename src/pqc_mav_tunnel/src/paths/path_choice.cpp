@@ -114,6 +114,11 @@ bool PathChoice::is_heard(std::size_t path, std::uint64_t now) const noexcept {
   return one.asked != 0 && one.heard > one.asked && now - one.heard < limit(one);
 }
 
+bool PathChoice::is_replied(std::size_t path, std::uint64_t now) const noexcept {
+  const auto& one = paths_[path];
+  return one.replied != 0 && now - one.replied < limit(one) + kDeadEvery;  // it is asked that seldom by now
+}
+
 bool PathChoice::in_doubt(std::uint64_t now) const noexcept {
   return active_ && 2 * silence(*active_, now) >= limit(paths_[*active_]);
 }
@@ -135,13 +140,21 @@ std::optional<std::size_t> PathChoice::next(std::uint64_t now) const noexcept {
     return first([&](auto path, const Path& one) {
       return rank(path) < rank(*active_) && answers(path, one) && now >= one.good_since + one.hold;
     });
-  // One that has just answered, one that did when it was asked last, and, as replies come by the active path, one that
-  // is only heard.
+  // One that has just answered, one that did when it was asked last. Where none lives both ways, one whose way up does:
+  // its PROBEs are answered by another path. Then, as replies come by the active path, one that is only heard.
   auto to = first(answers);
   if (!to) to = first([&](auto path, const Path&) { return lives(path, now); });
+  if (!to && !off && is_replied(*active_, now)) return std::nullopt;
+  if (!to) to = first([&](auto path, const Path&) { return is_replied(path, now); });
   if (!to) to = first([&](auto path, const Path&) { return is_heard(path, now); });
   // Where none lives, it may be this one that comes back first.
   return to || !off ? to : first([](auto, const Path&) { return true; });
+}
+
+std::size_t PathChoice::down(std::uint64_t now) const noexcept {
+  if (!silent(*active_, now) || is_heard(*active_, now)) return *active_;
+  const auto heard = std::ranges::find_if(order_, [&](auto path) { return paths_[path].on && is_heard(path, now); });
+  return heard == order_.end() ? *active_ : *heard;
 }
 
 bool PathChoice::probe_due(std::size_t path, std::uint64_t now) const noexcept {

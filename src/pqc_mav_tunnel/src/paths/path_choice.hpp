@@ -26,7 +26,7 @@ class PathChoice {
   static constexpr std::uint64_t kSecond = 1'000'000'000;
   // A path that came back is good for so long before packets take it again; doubled each time that it fell silent soon
   // after it was taken.
-  static constexpr std::uint64_t kHold = 2 * kSecond, kHoldMost = 16 * kSecond, kRelapse = 30 * kSecond;
+  static constexpr std::uint64_t kHold = 2 * kSecond, kHoldMost = 8 * kSecond, kRelapse = 30 * kSecond;
   static constexpr std::uint64_t kIdleEvery = 5 * kSecond;  // PROBEs of a path that is not needed
   static constexpr std::uint64_t kDeadEvery = kSecond;      // of one that may be needed and has been dead for kHold
   static constexpr std::uint64_t kDeadLong =
@@ -58,6 +58,9 @@ class PathChoice {
   // What to do.
   /// Another path that packets should take now.
   [[nodiscard]] std::optional<std::size_t> next(std::uint64_t now) const noexcept;
+  /// By which path the other end's packets should come: the active one while that lives. Without an answer by any, one
+  /// by which something was heard lately.
+  [[nodiscard]] std::size_t down(std::uint64_t now) const noexcept;
   [[nodiscard]] bool probe_due(std::size_t path, std::uint64_t now) const noexcept;
 
   [[nodiscard]] std::size_t count() const noexcept { return paths_.size(); }
@@ -88,6 +91,7 @@ class PathChoice {
   void look(std::size_t path, std::uint64_t now) noexcept;
   [[nodiscard]] bool silent(std::size_t path, std::uint64_t now) const noexcept;
   [[nodiscard]] bool lives(std::size_t path, std::uint64_t now) const noexcept;
+  [[nodiscard]] bool is_replied(std::size_t path, std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_heard(std::size_t path, std::uint64_t now) const noexcept;
   [[nodiscard]] std::uint64_t limit(const Path& path) const noexcept;
   [[nodiscard]] std::size_t rank(std::size_t path) const noexcept;

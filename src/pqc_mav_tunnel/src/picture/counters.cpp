@@ -97,6 +97,12 @@ constexpr auto kProcessCounters = joined(
             .only(kNoMessage),
         row<&P::standby>("on a drone: data of a ground station that is not the active one [count]", "drop_standby")
             .only(kNoMessage),
+        row<&P::copies>("packets that came before: by another path of the drone, or again, as planned [count]",
+                        "drop_copy")
+            .only(kNoMessage),
+        row<&P::overtaken>("packets that came so long after later ones that they are out of date [count]", "drop_late")
+            .only(kNoMessage)
+            .warns(kServerRank + 7, "packets that came long after later ones, as if somebody held them back"),
         row<&P::used_twice>("sessions that ended because the peer used the number of a packet twice [count]")
             .only(kNoMessage)
             .warns(kSnapshotRank + 2, "sessions ended because the other end used the number of a packet twice"),

@@ -32,7 +32,7 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
 
 /// What both ends may agree on in a handshake (docs/protocol.md section 4).
 namespace features {
-inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kRatchet = 4, kStations = 8;
+inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kRatchet = 4, kStations = 8, kPaths = 16;
 }
 
 /// Why a key opens nothing any more, so that its session ends.

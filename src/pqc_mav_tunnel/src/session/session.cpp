@@ -113,6 +113,12 @@ std::optional<std::uint64_t> Session::seen() const noexcept {
   return std::nullopt;
 }
 
+std::uint64_t Session::next_expected() const noexcept {
+  for (const auto& slot : slots_)
+    if (slot.key && slot.use == Use::current) return slot.key->next_expected();
+  return 0;
+}
+
 Session::Opened Session::open(const Header& header, MutableBytes packet, std::uint64_t now, std::size_t head) noexcept {
   Opened out;
   for (auto& slot : slots_) {

@@ -72,6 +72,8 @@ class Session {
   }
   /// The same of this end, for the peer: nothing without compact headers, or before the first packet.
   [[nodiscard]] std::optional<std::uint64_t> seen() const noexcept;
+  /// One above the highest sequence that opened under the key in use; 0 before the first.
+  [[nodiscard]] std::uint64_t next_expected() const noexcept;
   /// What a packet that is sealed now has besides its payload.
   [[nodiscard]] std::size_t overhead() const noexcept { return send_ ? send_->overhead() : kOverhead; }
   /// Wipes what is due, and ends a session under whose key nothing opens any more. True when the set of receive keys

@@ -150,8 +150,8 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = PathResponse{field_bytes<8>(f, "random"), field<std::optional<u8>>(f, "path").value_or(kNoPath)};
   } else if (name == "PATHS") {
     const auto others = field<u8>(f, "others");
-    control = PathsTold{field<std::uint32_t>(f, "serial"), field<u8>(f, "main"),
-                        static_cast<u8>(others & ~kAgainBit), (others & kAgainBit) != 0};
+    control = PathsTold{field<std::uint32_t>(f, "serial"), field<u8>(f, "main"), static_cast<u8>(others & ~kAgainBit),
+                        (others & kAgainBit) != 0};
   } else if (name == "ROLE") {
     control = RoleTold{static_cast<StationRole>(field<u8>(f, "role")), field<std::uint32_t>(f, "term")};
   } else if (name == "TERM") {

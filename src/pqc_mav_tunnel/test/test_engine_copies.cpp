@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot wait goes by all paths of a drone, and is delivered once; what was held back long enough is not.
+#include "two_ways.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+using Second = TwoWays::Second;
+using Way = Relay::Way;
+
+constexpr std::uint8_t kAttitude = 30, kCommandAck = 77, kOverride = 70;
+
+class EngineCopies : public ::testing::TestWithParam<Second> {};
+INSTANTIATE_TEST_SUITE_P(Seconds, EngineCopies, ::testing::Values(Second::udp, Second::radio),
+                         [](const auto& info) { return info.param == Second::udp ? "Udp" : "Radio"; });
+
+/// How often this message comes within the time.
+std::size_t times(UdpPeer& at, const Bytes& message, milliseconds within) {
+  std::size_t out = 0;
+  const auto end = std::chrono::steady_clock::now() + within;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return out;
+    if (const auto got = at.receive(left)) out += *got == message;
+  }
+}
+
+Bytes message(std::uint32_t id, std::uint8_t number, bool is_signed = false) {
+  const auto out = mavlink2(id, 18, {1, 1, number}, is_signed);
+  return is_signed ? out : summed(out);
+}
+
+/// The ground station knows by which paths what goes, and each is known to live.
+bool settled(TwoWays& ways) {
+  return ways.connect() && ways.comes_to(0, "good") && ways.passes() && eventually([&] {
+           const auto before = total(*ways.drone, "drop_copy");
+           ways.ground.send(message(76, 99), plain_port(*ways.gcs, "uav1"));
+           std::this_thread::sleep_for(100ms);
+           return total(*ways.drone, "drop_copy") > before;
+         });
+}
+
+TEST_P(EngineCopies, CommandsAndAnswersGoByBothAndAreDeliveredOnce) {
+  TwoWays ways(GetParam());
+  ASSERT_TRUE(settled(ways));
+  const auto before = ways.path(1).tx_packets;
+  const auto copies = total(*ways.gcs, "drop_copy");
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    const auto up = message(kCommandAck, i), down = message(76, i);
+    ways.autopilot.send(up, plain_port(*ways.drone, "uav1"));
+    EXPECT_EQ(times(ways.ground, up, 400ms), 1u);
+    ways.ground.send(down, plain_port(*ways.gcs, "uav1"));
+    EXPECT_EQ(times(ways.autopilot, down, 400ms), 1u);
+  }
+  EXPECT_GE(ways.path(1).tx_packets, before + 4);
+  EXPECT_TRUE(eventually([&] { return total(*ways.gcs, "drop_copy") >= copies + 4; }));
+  for (const auto* engine : {ways.gcs.get(), ways.drone.get()}) {
+    EXPECT_EQ(total(*engine, "drop_replay"), 0u) << "what was planned is no replay";
+    expect_all_accounted_for(*engine);
+  }
+  ways.expect_one_session();
+}
+
+TEST_P(EngineCopies, StreamsAndSticksGoByOne) {
+  TwoWays ways(GetParam());
+  ASSERT_TRUE(settled(ways));
+  const auto copies = total(*ways.gcs, "drop_copy"), down = total(*ways.drone, "drop_copy");
+  for (std::uint8_t i = 0; i < 5; ++i) {
+    ways.autopilot.send(message(kAttitude, i), plain_port(*ways.drone, "uav1"));
+    ways.autopilot.send(message(kCommandAck, i, true), plain_port(*ways.drone, "uav1"));
+    ways.ground.send(message(kOverride, i), plain_port(*ways.gcs, "uav1"));
+  }
+  EXPECT_EQ(times(ways.ground, message(kAttitude, 4), 500ms), 1u);
+  EXPECT_EQ(total(*ways.gcs, "drop_copy"), copies);
+  EXPECT_EQ(total(*ways.drone, "drop_copy"), down);
+}
+
+TEST_P(EngineCopies, NothingThatCannotWaitIsLostWithAPath) {
+  TwoWays ways(GetParam());
+  ASSERT_TRUE(settled(ways));
+  ways.lte_passes(false, false);
+  // Nobody knows yet that it is dead.
+  const auto up = message(kCommandAck, 1), down = message(76, 1), stream = message(kAttitude, 1);
+  ways.autopilot.send(up, plain_port(*ways.drone, "uav1"));
+  ways.autopilot.send(stream, plain_port(*ways.drone, "uav1"));
+  ways.ground.send(down, plain_port(*ways.gcs, "uav1"));
+  EXPECT_EQ(times(ways.autopilot, down, 300ms), 1u);
+  EXPECT_TRUE(ways.takes(0)) << "that was too slow to say anything";
+  std::size_t came = 0;
+  for (auto got = ways.ground.receive(300ms); got; got = ways.ground.receive(300ms)) {
+    EXPECT_NE(*got, stream);
+    came += *got == up;
+  }
+  EXPECT_EQ(came, 1u);
+  EXPECT_TRUE(ways.comes_to(1, "dead"));
+  EXPECT_TRUE(ways.passes());
+  ways.expect_one_session();
+}
+
+TEST_P(EngineCopies, EachDirectionMayHaveAWayOfItsOwn) {
+  TwoWays ways(GetParam(), {}, {{"reconnect_after_s", 60.0}});
+  ASSERT_TRUE(settled(ways));
+  ways.lte_passes(false, true);
+  ways.other_passes(true, false);
+  EXPECT_TRUE(ways.comes_to(1));
+  EXPECT_TRUE(ways.passes());
+  EXPECT_TRUE(eventually([&] { return status(*ways.gcs).peer == ways.at_gcs(0); })) << "there it comes down";
+  const auto up = message(kCommandAck, 1), down = message(76, 1);
+  ways.autopilot.send(up, plain_port(*ways.drone, "uav1"));
+  EXPECT_EQ(times(ways.ground, up, 400ms), 1u);
+  ways.ground.send(down, plain_port(*ways.gcs, "uav1"));
+  EXPECT_EQ(times(ways.autopilot, down, 400ms), 1u);
+  EXPECT_EQ(state(*ways.drone), LinkState::up);
+  ways.expect_one_session();
+}
+
+TEST(EngineAgain, WhereOnePathLivesItGoesBySameWayASecondTime) {
+  TwoWays ways(Second::udp);
+  ASSERT_TRUE(settled(ways));
+  ASSERT_TRUE(ways.drone->use_path("other", "off"));
+  ASSERT_TRUE(ways.passes());
+  std::this_thread::sleep_for(300ms);  // the ground station has the drone's word
+  const auto up = message(kCommandAck, 1), down = message(76, 1);
+  ways.lte_passes(false, false);
+  ways.autopilot.send(up, plain_port(*ways.drone, "uav1"));
+  ways.ground.send(down, plain_port(*ways.gcs, "uav1"));
+  std::this_thread::sleep_for(80ms);
+  ways.lte_passes(true, true);
+  EXPECT_EQ(times(ways.ground, up, 600ms), 1u);
+  EXPECT_EQ(times(ways.autopilot, down, 600ms), 1u);
+  const auto replays = total(*ways.gcs, "drop_replay");
+  ways.autopilot.send(message(kCommandAck, 2), plain_port(*ways.drone, "uav1"));
+  EXPECT_EQ(times(ways.ground, message(kCommandAck, 2), 600ms), 1u);
+  EXPECT_EQ(total(*ways.gcs, "drop_replay"), replays);
+}
+
+TEST(EngineLate, AHeldBackCommandIsNotExecutedLate) {
+  TwoWays ways(Second::udp);
+  ASSERT_TRUE(settled(ways));
+  ASSERT_TRUE(ways.drone->use_path("other", "off"));
+  ASSERT_TRUE(ways.passes());
+  std::this_thread::sleep_for(300ms);
+  ways.lte->record(true);
+  ways.lte_passes(true, false);
+  const auto held = message(76, 1), override_held = message(kOverride, 1);
+  ways.ground.send(held, plain_port(*ways.gcs, "uav1"));
+  ways.ground.send(override_held, plain_port(*ways.gcs, "uav1"));
+  std::this_thread::sleep_for(50ms);
+  const auto packets = ways.lte->take(Way::down);
+  ASSERT_GE(packets.size(), 2u);
+  ways.lte_passes(true, true);
+  // All that is newer comes.
+  const auto end = std::chrono::steady_clock::now() + 2600ms;
+  while (std::chrono::steady_clock::now() < end) {
+    ASSERT_TRUE(ways.passes_down());
+    std::this_thread::sleep_for(20ms);
+  }
+  for (const auto& packet : packets) ways.lte->send_down(packet);
+  EXPECT_EQ(times(ways.autopilot, override_held, 500ms), 0u);
+  EXPECT_GE(total(*ways.drone, "drop_late"), 1u);
+  EXPECT_TRUE(ways.passes());
+  expect_all_accounted_for(*ways.drone);
+}
+
+TEST(EngineCopiesMetered, ADeadOneIsOnlyAsked) {
+  for (const bool metered : {true, false}) {
+    TwoWays ways(Second::udp, {}, {{"path.other.metered", metered}});
+    ASSERT_TRUE(settled(ways));
+    ways.other_passes(false, false);
+    ASSERT_TRUE(ways.comes_to(0, "dead"));
+    std::this_thread::sleep_for(300ms);
+    const auto before = ways.path(1).tx_bytes;
+    for (std::uint8_t i = 0; i < 20; ++i) ways.autopilot.send(message(kCommandAck, i), plain_port(*ways.drone, "uav1"));
+    std::this_thread::sleep_for(500ms);
+    const auto more = ways.path(1).tx_bytes - before;
+    EXPECT_EQ(more > 500, !metered) << more;
+  }
+}
+
+}  // namespace
+}  // namespace pqcmav
