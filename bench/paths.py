@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A drone with LTE and a telemetry radio, in outages of LTE: each alone, and both as paths of one session.
+"""A drone with LTE and a telemetry radio in good and bad conditions: each alone, and both as paths of one session.
 
-``tools/run bench/paths.py [--runs 10] [--seconds 60] [--jobs 4]``: LTE takes 30 ms each way, loses 1 % and, every 15 s
-on average, everything for 0.5 to 8 s, the same times in each scene; the radio is a simulated SiK. The drone offers 226
-messages a second. A command a second counts as answered if its COMMAND_ACK is on the ground within a second. Writes
-bench/results/paths.md; ``--output DIR`` writes elsewhere.
+``tools/run bench/paths.py [--runs 10] [--seconds 60] [--jobs 4] [--conditions both ...] [--ways "LTE, radio" ...]``:
+LTE takes 30 ms each way and loses 1 %; the radio is a simulated SiK; the bad times are the same for each way. The drone
+offers 226 messages a second. A command a second counts as answered if its COMMAND_ACK is on the ground within a second.
+Writes bench/results/paths.md; ``--output DIR`` writes elsewhere.
 """
 
 import argparse
@@ -19,9 +19,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,30 @@ from radios import DEFAULT, PATIENCE_S, RATE_HZ, RESULTS, Ground
 
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
+from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.relay import Relay
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
 
-SCENES = {
-    "LTE alone": ["lte"],
-    "radio alone": ["radio"],
-    "LTE, radio": ["lte", "radio"],
-    "radio, LTE": ["radio", "lte"],
+WAYS: dict[str, dict[str, Any]] = {
+    "LTE alone": {"paths": ["lte"]},
+    "radio alone": {"paths": ["radio"]},
+    "LTE, radio": {"paths": ["lte", "radio"]},
+    "radio, LTE metered": {"paths": ["radio", "lte"], "metered": True},
+}
+CONDITIONS = {  # and which ways are flown in each
+    "calm": ("LTE, radio", "radio, LTE metered"),
+    "outages of LTE": tuple(WAYS),
+    "fades of the radio": ("LTE, radio", "radio, LTE metered"),
+    "both": tuple(WAYS),
+    "LTE holds packets back": ("LTE alone", "LTE, radio"),
+    "each direction by itself": ("LTE, radio",),
+    "hiccups of LTE": ("LTE, radio",),
 }
 LTE = {"delay_ms": 30.0, "loss": 0.01}
-PAUSE_S, SHORTEST_S, LONGEST_S = 15.0, 0.5, 8.0
+PAUSE_S, OUTAGE_S, FADE_S, FADED = 15.0, (0.5, 8.0), (3.0, 10.0), 0.9
+HICCUP_PAUSE_S, HICCUP_S = 5.0, (0.2, 0.45)
+LATE_S = 3.0
 STUDENT = {5: 2.78, 6: 2.57, 10: 2.26, 20: 2.09}  # for so many runs, 95 %
 
 
@@ -49,7 +62,9 @@ STUDENT = {5: 2.78, 6: 2.57, 10: 2.26, 20: 2.09}  # for so many runs, 95 %
 class Run:
     """Figures of one run."""
 
-    answered: float  # share of the commands, %
+    answered: float  # share of the commands within a second, %
+    late: float  # answers that came more than LATE_S after their command
+    p95: float  # of the time from a command to its answer, of those that were answered, ms
     heartbeat: float  # the longest time between two on the ground, s
     attitude: float
     messages: float  # per second on the ground
@@ -57,7 +72,67 @@ class Run:
     handshakes: float
 
 
-def one(paths: list[str], options: argparse.Namespace, seed: int) -> Run:
+class Weather:
+    """What happens to LTE and the radio during a flight; its times depend on the seed alone."""
+
+    def __init__(self, condition: str, lte: Relay, radio: RadioPorts, seed: int) -> None:
+        self._lte, self._radio, self._over = lte, radio, threading.Event()
+        outage, fade = self._outage, self._fade
+        happens: dict[str, list[Callable[[random.Random], None]]] = {
+            "calm": [],
+            "outages of LTE": [outage],
+            "fades of the radio": [fade],
+            "both": [outage, fade],
+            "LTE holds packets back": [self._hold],
+            "each direction by itself": [
+                *(partial(outage, directions=(way,)) for way in (A_TO_B, B_TO_A)),
+                *(partial(fade, radios=(number,)) for number in (0, 1)),
+            ],
+            "hiccups of LTE": [partial(self._hold, pause_s=HICCUP_PAUSE_S, lasts_s=HICCUP_S)],
+        }
+        self._threads = [
+            threading.Thread(target=self._repeat, args=(each, random.Random(f"{seed} {condition} {number}")))
+            for number, each in enumerate(happens[condition])
+        ]
+
+    def __enter__(self) -> None:
+        for each in self._threads:
+            each.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for each in self._threads:
+            each.join()
+
+    def _repeat(self, what: Callable[[random.Random], None], chance: random.Random) -> None:
+        while not self._over.is_set():
+            what(chance)
+
+    def _outage(self, chance: random.Random, directions: tuple[str, ...] = (A_TO_B, B_TO_A)) -> None:
+        self._over.wait(chance.expovariate(1 / PAUSE_S))
+        self._lte.impair({"down": True}, directions)
+        self._over.wait(chance.uniform(*OUTAGE_S))
+        self._lte.impair({"down": False}, directions)
+
+    def _fade(self, chance: random.Random, radios: tuple[int, ...] = (0, 1)) -> None:
+        self._over.wait(chance.expovariate(1 / PAUSE_S))
+        for number in radios:
+            self._radio.fade(number, FADED)
+        self._over.wait(chance.uniform(*FADE_S))
+        for number in radios:
+            self._radio.fade(number, 0.0)
+
+    def _hold(self, chance: random.Random, pause_s: float = PAUSE_S, lasts_s: tuple[float, float] = OUTAGE_S) -> None:
+        """What comes meanwhile waits behind the first packet, and all of it leaves at once."""
+        self._over.wait(chance.expovariate(1 / pause_s))
+        lasts = chance.uniform(*lasts_s)
+        self._lte.impair({"delay_ms": LTE["delay_ms"] + 1e3 * lasts})
+        self._over.wait(min(0.1, lasts / 2))
+        self._lte.impair({"delay_ms": LTE["delay_ms"]})
+        self._over.wait(lasts)
+
+
+def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run:
     """Both ends, the ways between them, and what flies through them."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -76,37 +151,18 @@ def one(paths: list[str], options: argparse.Namespace, seed: int) -> Run:
         stack.callback(lte.stop)
         lte.impair(LTE)
         via = {
-            "lte": {"via": "127.0.0.1", "peer": f"127.0.0.1:{lte.port}"},
+            "lte": {"via": "127.0.0.1", "peer": f"127.0.0.1:{lte.port}", "metered": WAYS[way].get("metered", False)},
             "radio": {"via": f"serial:{radio.air[0]}:57600:mavlink"},
         }
         there = two_ends.drone_config(folder / "keys", "uav1", 46011, suite=DEFAULT, control_socket="off")
+        paths = WAYS[way]["paths"]
         drone = pqc_mav_tunnel.Engine(there | {"paths": paths, "path": {name: via[name] for name in paths}})
         drone.start()
         stack.callback(drone.stop)
         if not wait_until(lambda: all(end.status()[0]["state"] == "UP" for end in (gcs, drone)), PATIENCE_S):
             raise RuntimeError("the ends did not connect")
-        stack.enter_context(outages(lte, random.Random(seed)))
+        stack.enter_context(Weather(condition, lte, radio, seed))
         return fly(gcs, drone, ground, options.seconds)
-
-
-@contextlib.contextmanager
-def outages(lte: Relay, chance: random.Random) -> Any:
-    """In a thread of their own."""
-    over = threading.Event()
-
-    def go() -> None:
-        while not over.wait(chance.expovariate(1 / PAUSE_S)):
-            lte.impair({"down": True})
-            over.wait(chance.uniform(SHORTEST_S, LONGEST_S))
-            lte.impair({"down": False})
-
-    thread = threading.Thread(target=go)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def fly(gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Run:
@@ -119,8 +175,17 @@ def fly(gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Run:
     lasted = time.monotonic() - begin
     gaps = [max(b - a for a, b in itertools.pairwise([*times, begin + lasted])) for times in came.values()]
     lte_kb_s = (sent_by_lte(drone) - before) / 1e3 / lasted
-    answered = 100 * heard.answered / heard.sent
-    return Run(answered, *gaps, heard.messages / lasted, lte_kb_s, drone.status()[0]["handshakes_ok"])
+    took = sorted(heard.took)
+    return Run(
+        100 * heard.answered / heard.sent,
+        sum(each > LATE_S for each in took),
+        1e3 * took[int(0.95 * len(took))] if took else float("nan"),
+        gaps[0],
+        gaps[1],
+        heard.messages / lasted,
+        lte_kb_s,
+        drone.status()[0]["handshakes_ok"],
+    )
 
 
 def sent_by_lte(drone: Any) -> int:
@@ -128,23 +193,26 @@ def sent_by_lte(drone: Any) -> int:
     return sum(int(path["tx_bytes"]) for path in drone.status()[0]["paths"] if path["name"] == "lte")
 
 
-def page(runs: dict[str, list[Run]], options: argparse.Namespace) -> str:
+def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) -> str:
     """The results as Markdown."""
-    keys = ("answered", "heartbeat", "attitude", "messages", "lte", "handshakes")
+    keys = [field.name for field in fields(Run)]
     lines = [
-        "# LTE and a radio in outages of LTE",
+        "# LTE and a radio, each alone and both as paths of one session",
         "",
         f"`tools/run bench/paths.py --runs {options.runs} --jobs {options.jobs}`; {os.cpu_count()} cores, load "
-        f"{os.getloadavg()[1]:.0f}. **Simulated**: LTE with outages of {SHORTEST_S:g}-{LONGEST_S:g} s every "
-        f"{PAUSE_S:g} s, a SiK radio; {RATE_HZ} messages/s up, one command/s down, {options.seconds} s. "
-        f"{options.runs} runs, 95 % interval.",
+        f"{os.getloadavg()[1]:.0f}. **Simulated**: LTE with 30 ms each way and 1 % of loss; a SiK radio with 5 % of "
+        f"the time lost in bursts; {RATE_HZ} messages/s up, one command/s down, {options.seconds} s. Every "
+        f"{PAUSE_S:g} s LTE is out, or holds packets back, for {OUTAGE_S[0]:g}-{OUTAGE_S[1]:g} s, or the radio loses "
+        f"{100 * FADED:g} % for {FADE_S[0]:g}-{FADE_S[1]:g} s; hiccups of {HICCUP_S[0]:g}-{HICCUP_S[1]:g} s come "
+        f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval.",
         "",
-        "| `paths` | commands answered in 1 s, % | longest gap, s: heartbeat | attitude | messages/s | LTE up, kB/s | "
-        "first handshakes |",
-        "|" + "---|" * (len(keys) + 1),
+        f"| | `paths` | answered in 1 s, % | after {LATE_S:g} s | p95, ms | longest gap, s: heartbeat | attitude | "
+        "messages/s | LTE up, kB/s | handshakes |",
+        "|" + "---|" * (len(keys) + 2),
     ]
-    for name, each in runs.items():
-        lines.append(f"| {name} | {' | '.join(shown([getattr(run, key) for run in each]) for key in keys)} |")
+    for (condition, way), each in runs.items():
+        figures = " | ".join(shown([getattr(run, key) for run in each]) for key in keys)
+        lines.append(f"| {condition} | {way} | {figures} |")
     return "\n".join([*lines, ""])
 
 
@@ -162,17 +230,20 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=4, help="runs at once; they wait most of the time")
+    parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=list(CONDITIONS))
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
+    cells = [(each, way) for each in options.conditions for way in CONDITIONS[each] if way in options.ways]
     with ProcessPoolExecutor(options.jobs) as pool:
         flying = {
-            name: [pool.submit(one, paths, options, seed) for seed in range(1, options.runs + 1)]
-            for name, paths in SCENES.items()
+            (condition, way): [pool.submit(one, way, condition, options, seed) for seed in range(1, options.runs + 1)]
+            for condition, way in cells
         }
         runs = {}
-        for name, each in flying.items():
-            runs[name] = [run.result() for run in each]
-            print(name, *runs[name], sep="\n", file=sys.stderr, flush=True)
+        for cell, each in flying.items():
+            runs[cell] = [run.result() for run in each]
+            print(cell, *runs[cell], sep="\n", file=sys.stderr, flush=True)
     (options.output / "paths.md").write_text(page(runs, options), encoding="utf-8")
     return 0
 

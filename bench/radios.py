@@ -152,6 +152,7 @@ class Ground:
 
     sent: int = 0  # commands, one a second
     answered: int = 0  # within ANSWER_S
+    took: list[float] = field(default_factory=list)  # from a command to its answer, s
     messages: int = 0
     size: int = 0  # of all that came, bytes
 
@@ -180,7 +181,8 @@ class Ground:
             for message in into.parse_buffer(data) or ():
                 self.messages += 1
                 if message.get_type() == "COMMAND_ACK" and message.command in asked:
-                    self.answered += time.monotonic() - asked.pop(message.command) <= ANSWER_S
+                    self.took.append(time.monotonic() - asked.pop(message.command))
+                    self.answered += self.took[-1] <= ANSWER_S
                 yield message
         vehicle.stop()
 

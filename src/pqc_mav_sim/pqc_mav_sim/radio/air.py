@@ -31,6 +31,7 @@ class Air:
         self._listener = listener
         self._bit_errors = bit_errors
         self._random = random.Random(f"bits {bit_errors}")
+        self._fades: dict[int, float] = {}
         self._modems = modems
         self._channel = channel
         self._flying: list[tuple[float, int, int, bytes, bool]] = []
@@ -40,6 +41,10 @@ class Air:
         self._turn_ends = 0.0
         self._has_yielded = False
         self._free_at = [0.0] * len(modems)
+
+    def fade(self, sender: int, share: float) -> None:
+        """From now on so much of what this radio sends is lost, besides what the channel loses."""
+        self._fades[sender] = share
 
     def advance(self, now: float) -> None:
         """Do all that happens until then."""
@@ -106,6 +111,7 @@ class Air:
 
     def _loses(self, sender: int, packet: bytes, at: float) -> bool:
         arrives = self._modems[sender].profile.arrives(len(packet), self._bit_errors)
+        arrives *= 1 - self._fades.get(sender, 0.0)
         return bool(self._channel.offer(len(packet), at).lost) or self._random.random() >= arrives
 
     def _deliver(self, now: float) -> None:

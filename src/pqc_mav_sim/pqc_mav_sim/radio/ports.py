@@ -87,6 +87,11 @@ class RadioPorts:
         with self._lock:
             self._terminals[number].unplug()
 
+    def fade(self, number: int, share: float) -> None:
+        """From now on the air loses so much of what this radio sends, besides its terms; 0 ends it."""
+        with self._lock:
+            self._air.fade(number, share)
+
     def plug(self, number: int) -> None:
         """It is back: under its old name, if there is a folder of links."""
         with self._lock:
