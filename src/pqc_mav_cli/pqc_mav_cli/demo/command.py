@@ -30,7 +30,9 @@ def demo(
     suite: Annotated[str, typer.Option(help="Cipher suite: id or short code. Default: the configured one.")] = "",
     rate: Annotated[
         float | None,
-        typer.Option(help="Messages per second of the vehicle. Default: 320; radio: 226.", min=1.0, max=5000.0),
+        typer.Option(
+            help="Messages per second of the vehicle. Default: 320; radio and two-ways: 226.", min=1.0, max=5000.0
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, and nothing else on stdout.")
@@ -40,7 +42,7 @@ def demo(
         typer.Option(
             help="Fly a scenario for the policy: nominal, hot, low-battery, bad-link or attack (about 100 s); or "
             "thin-link: the same flight over 64 kbit/s with and without shaping; or radio: over a pair of simulated "
-            "SiK radios, sealed and in the clear (about 50 s each)."
+            "SiK radios, sealed and in the clear; or two-ways: by LTE, a radio and both (about 50 s each)."
         ),
     ] = "",
     plot: Annotated[
@@ -56,6 +58,7 @@ def demo(
     landing, and give its reasons. `--scenario thin-link` flies twice at a time over a simulated link of 64 kbit/s:
     if the tunnel shapes it, every command must be answered at once. `--scenario radio` flies over simulated SiK radios,
     in the clear and sealed: a listener in the air must read nothing of it, and commands must still be answered.
+    `--scenario two-ways` flies by LTE with outages, by a radio that fades, and by both: then commands must be answered.
     """
     if scenario:
         if suite or duration != DURATION_S:
@@ -66,6 +69,10 @@ def demo(
             from pqc_mav_cli.demo.radio_link import fly_radio
 
             return fly_radio(rate, plot, as_json)
+        if scenario == "two-ways":
+            from pqc_mav_cli.demo.ways_link import fly_ways
+
+            return fly_ways(rate, plot, as_json)
         rate = RATE_HZ if rate is None else rate
         if scenario == "thin-link":
             from pqc_mav_cli.demo.thin_link import fly_thin_link

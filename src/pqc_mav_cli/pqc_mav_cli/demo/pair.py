@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two flights at a time that are compared: each in a process, and what both said."""
+"""Flights at the same time that are compared: each in a process, and what they said."""
 
 import asyncio
 import json
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -36,6 +37,7 @@ class Flight:
     parameters: dict[str, Any] | None = None
     summary: dict[str, Any] | None = None
     radios: dict[str, Any] | None = None
+    paths: dict[str, Any] | None = None
     up: bool = False
     exit_code: int | None = None
     said: list[str] = field(default_factory=list)
@@ -62,6 +64,8 @@ class Flight:
             self.summary = message
         elif kind == "radios":
             self.radios = message
+        elif kind == "paths":
+            self.paths = message
 
     @property
     def answered(self) -> list[float]:
@@ -96,19 +100,19 @@ class Flight:
 
 @dataclass
 class PairResult:
-    """Both flights: the one for comparison, and the one of which something is asked. `plot`: where the picture is."""
+    """Those for comparison, and last the one of which something is asked. `plot`: where the picture is."""
 
     seconds: float
-    flights: tuple[Flight, Flight]
+    flights: tuple[Flight, ...]
     error: str = ""
     plot: str = ""
 
     def checks(self) -> list[Check]:
         """The verdict in lines; what all pairs have in common."""
         said = "; ".join(f"{flight.name}: {'flown' if flight.summary else 'no report'}" for flight in self.flights)
-        flew = self.flights[1].flew
+        flew = self.flights[-1].flew
         return [
-            Check("both flew", all(flight.summary is not None for flight in self.flights), said),
+            Check("all flew", all(flight.summary is not None for flight in self.flights), said),
             Check("flight", flew, "took off and landed as commanded" if flew else "a command failed"),
         ]
 
@@ -124,8 +128,8 @@ class PairResult:
         return {"passed": self.passed, **own, "checks": checks, "flights": flights}
 
 
-def fly_both(result: PairResult, module: str, givens: tuple[dict[str, Any], dict[str, Any]]) -> bool:
-    """Flies both at once in processes of `module`, with fresh keys and free ports. Returns whether it was not
+def fly_all(result: PairResult, module: str, givens: Sequence[dict[str, Any]]) -> bool:
+    """Flies all at once in processes of `module`, with fresh keys and free ports. Returns whether it was not
     interrupted. Raises CliError."""
     with ExitStack() as stack:
         arguments = []
@@ -142,7 +146,7 @@ def fly_both(result: PairResult, module: str, givens: tuple[dict[str, Any], dict
 
 
 async def _fly(result: PairResult, module: str, given: list[str]) -> PairResult:
-    """Both flights at once, each in a process; every process has ended when this returns."""
+    """All flights at once, each in a process; every process has ended when this returns."""
     children = []
     try:
         for flight, argument in zip(result.flights, given, strict=True):
@@ -162,8 +166,8 @@ async def _fly(result: PairResult, module: str, given: list[str]) -> PairResult:
     return result
 
 
-def progress(flights: tuple[Flight, Flight]) -> str:
-    """Both flights on one line."""
+def progress(flights: Sequence[Flight]) -> str:
+    """All flights on one line."""
     parts = []
     for flight in flights:
         if not flight.samples:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of two flights: side by side, on the same scales."""
+"""The picture of flights that are compared: side by side, on the same scales."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pqc_mav_cli.demo.pair import PROMPT_MS, Flight, PairResult, milliseconds
 from pqc_mav_cli.demo.picture import picture
 
-COLOURS = ("#b2182b", "#1b7837")
+COLOURS = ("#b2182b", "#2166ac", "#1b7837")
 LEAST_MS = 5.0
 UNANSWERED_MS = 15_000.0  # drawn above every answer
 
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 def most(result: PairResult, name: str, least: float) -> tuple[float, float]:
-    """From just below 0 to above all values of both flights."""
+    """From just below 0 to above all values of the flights."""
     values = [each[name] for flight in result.flights for each in flight.samples if each[name] is not None]
     top = 1.12 * max([least, *values])
     return -0.02 * top, top
@@ -30,8 +30,11 @@ def most(result: PairResult, name: str, least: float) -> tuple[float, float]:
 
 def draw_rows(result: PairResult, path: Path, rows: Sequence[Row], said: Callable[[Flight], str], title: str) -> None:
     """Writes the picture as PNG; the file appears when it is complete. Raises CliError."""
-    with picture(path, len(rows), 2, figsize=(12, 10), sharex=True, sharey="row") as (figure, axes):
-        for column, (flight, colour) in enumerate(zip(result.flights, COLOURS, strict=True)):
+    count = len(result.flights)
+    colours = COLOURS if count == len(COLOURS) else (COLOURS[0], COLOURS[-1])
+    size = (6 * count, 2.5 * len(rows))
+    with picture(path, len(rows), count, figsize=size, sharex=True, sharey="row") as (figure, axes):
+        for column, (flight, colour) in enumerate(zip(result.flights, colours, strict=True)):
             for row, line in zip(rows, axes, strict=True):
                 row.draw(line[column], flight, colour)
             axes[0][column].set_title(f"{flight.name}: {said(flight)}", fontsize=11)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.demo.output import print_result
-from pqc_mav_cli.demo.pair import Flight, fly_both, milliseconds, per_second, seconds
+from pqc_mav_cli.demo.pair import Flight, fly_all, milliseconds, per_second, seconds
 from pqc_mav_cli.demo.radio_flight import BURST_MS, LOSS, PROFILE
 from pqc_mav_cli.demo.radio_result import CLEAR, SEALED, RadioResult, read, wait_ms
 from pqc_mav_cli.demo.view import verdict
@@ -27,7 +27,7 @@ def fly_radio(rate_hz: float | None, plot: str, as_json: bool) -> int:
     result = RadioResult(FLIGHT_S, flights)
     rate = RATE_HZ if rate_hz is None else rate_hz
     givens = ({"sealed": False, "rate": rate}, {"sealed": True, "rate": rate})
-    if not fly_both(result, "pqc_mav_cli.demo.radio_flight", givens):
+    if not fly_all(result, "pqc_mav_cli.demo.radio_flight", givens):
         return INTERRUPTED
     if all(flight.samples for flight in flights):
         from pqc_mav_cli.demo.radio_plot import draw

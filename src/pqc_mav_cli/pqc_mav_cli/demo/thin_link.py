@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pqc_mav_cli.demo.output import print_result
-from pqc_mav_cli.demo.pair import Flight, arrived, fly_both, milliseconds, seconds
+from pqc_mav_cli.demo.pair import Flight, arrived, fly_all, milliseconds, seconds
 from pqc_mav_cli.demo.thin_flight import RATE_KBIT
 from pqc_mav_cli.demo.thin_flight import SHAPED as SETTINGS
 from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinLinkResult, loaded
@@ -26,7 +26,7 @@ def fly_thin_link(rate_hz: float, plot: str, as_json: bool) -> int:
     flights = (Flight(PLAIN), Flight(SHAPED))
     result = ThinLinkResult(FLIGHT_S, flights, rate_kbit=RATE_KBIT)
     givens = ({"shaped": False, "rate": rate_hz}, {"shaped": True, "rate": rate_hz})
-    if not fly_both(result, "pqc_mav_cli.demo.thin_flight", givens):
+    if not fly_all(result, "pqc_mav_cli.demo.thin_flight", givens):
         return INTERRUPTED
     if all(flight.samples for flight in flights):
         from pqc_mav_cli.demo.thin_plot import draw
