@@ -57,6 +57,19 @@ BLACKLISTED = _gauge("blacklisted_suites", "Suites that automatic choices avoid,
 STATION = _gauge("station", "1 for what a ground station is for the drone now, 0 for the rest.", "station", "part")
 STATION_TERM = _gauge("station_term", "Rises with each change of ground station; missing with one station alone.")
 STATION_PARTS = ("active", "standby", "none")
+# Of one of a drone's several paths.
+PATH_STATE = _gauge("path_state", "1 for the state of a path of the drone, 0 for the others.", "path", "state")
+PATH_STATES = ("best", "good", "dead", "unknown", "off")
+PATH: dict[str, Family] = {
+    "silence_s": _gauge("path_silence_seconds", "Time since a path's last answer, while it owes one.", "path"),
+    "rtt_ms": _gauge("path_round_trip_seconds", "Round trip of a path's newest PROBE.", "path", factor=1e-3),
+    "loss": _gauge("path_loss_ratio", "Of a path's last 32 PROBEs, those without an answer.", "path"),
+    "tx_packets": _counter("path_sent_packets", "Packets that went by a path.", "path"),
+    "tx_bytes": _counter("path_sent_bytes", "The same in bytes.", "path"),
+    "rx_packets": _counter("path_received_packets", "Packets that came by a path.", "path"),
+    "rx_bytes": _counter("path_received_bytes", "The same in bytes.", "path"),
+    "taken": _counter("path_taken", "Times that packets took a path.", "path"),
+}
 
 SEAL = _gauge("seal_mean_seconds", "Time to encrypt one packet, sampled mean since start.", factor=1e-9)
 OPEN = _gauge("open_mean_seconds", "Time to decrypt one packet, sampled mean since start.", factor=1e-9)

@@ -172,6 +172,12 @@ def _add_status(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
     for name, family in f.STATUS_COUNTERS.items():
         out.add(family, who, one[name])
     _add_stations(out, who, one)
+    for path in one.get("paths", ()):
+        where = [*who, path["name"]]
+        for state in f.PATH_STATES:
+            out.add(f.PATH_STATE, [*where, state], state == path["state"])
+        for name, family in f.PATH.items():
+            out.add(family, where, path[name])
 
 
 def _add_stations(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:

@@ -117,6 +117,22 @@ def test_handshakes_are_a_histogram() -> None:
     assert f'{name}_count{{{who},role="drone"}}' not in shown(answer(**older))
 
 
+def test_paths() -> None:
+    found = shown(answer())
+    of = {name: {key: value for key, value in found.items() if f'path="{name}"' in key} for name in ("lte", "radio")}
+    states = {
+        name: [key.split('state="')[1].split('"')[0] for key, value in each.items() if "_path_state{" in key and value]
+        for name, each in of.items()
+    }
+    assert states == {"lte": ["good"], "radio": ["dead"]}
+    figures = {key.split("{")[0].removeprefix("pqcmav_path_"): value for key, value in of["lte"].items()}
+    assert {name: value for name, value in figures.items() if name != "state"} == {
+        "silence_seconds": 0.0, "round_trip_seconds": 0.061, "loss_ratio": 0.25, "sent_packets_total": 1,
+        "sent_bytes_total": 2, "received_packets_total": 3, "received_bytes_total": 4, "taken_total": 5,
+    }  # fmt: skip
+    assert not [key for key in of["radio"] if "round_trip" in key or "loss" in key], "what is not known is not there"
+
+
 def test_stations() -> None:
     found = shown(answer())
     parts = {name: value for name, value in found.items() if name.startswith("pqcmav_station{") and value}
