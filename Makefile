@@ -14,7 +14,7 @@ help:  ## Show this list
 setup:  ## Install what is missing, make .venv, build liboqs once and all packages
 	@tools/setup.sh analysis dashboard
 
-demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal|thin-link|radio
+demo:  ## Fly a simulated vehicle through the tunnel and judge it; SCENARIO=hot|low-battery|bad-link|attack|nominal|thin-link|radio|two-ways
 	@tools/setup.sh $(if $(SCENARIO),analysis) $(if $(SCENARIO)$(ARGS),,demo)
 	@tools/run pqcmav demo $(if $(SCENARIO),--scenario $(SCENARIO) --plot build/demo/$(SCENARIO).png) $(ARGS)
 
