@@ -46,8 +46,8 @@ CONDITIONS = {  # and which ways are flown in each
     "calm": ("LTE, radio", "radio, LTE metered"),
     "outages of LTE": tuple(WAYS),
     "fades of the radio": ("LTE, radio", "radio, LTE metered"),
-    "both": tuple(WAYS),
-    "LTE holds packets back": ("LTE alone", "LTE, radio"),
+    "both": ("LTE, radio", "radio, LTE metered"),
+    "LTE holds packets back": ("LTE, radio",),
     "each direction by itself": ("LTE, radio",),
     "hiccups of LTE": ("LTE, radio",),
 }
