@@ -53,8 +53,10 @@ def test_an_unknown_suite_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_values_fill_the_demo() -> None:
+    """The proxy in C++ is guarded from a process of its own."""
     with DemoSession({}) as session:
-        assert len(resolve(DEMO, session.values)) == 6
+        assert len(resolve(DEMO, {**session.values, "proxy": "py"})) == 6
+        assert len(resolve(DEMO, {**session.values, "proxy": "cpp"})) == 7
 
 
 def test_the_keys_of_a_killed_demo_are_removed_by_the_next_and_those_of_a_running_one_stay(
