@@ -80,7 +80,9 @@ TEST_F(SerialPort, SaysWhatIsWrong) {
 
 TEST_F(SerialPort, NamesTheGroupThatMayOpenIt) {
   const auto terminal = port.terminal();
-  if (::geteuid() == 0) ASSERT_EQ(::chown(terminal.c_str(), 0, 0), 0);  // root's group says nothing: dialout, then
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(terminal.c_str(), 0, 0), 0);  // root's group says nothing: dialout, then
+  }
   const char* const group = ::geteuid() == 0 ? "usermod -aG dialout nobody" : "usermod -aG";
   std::filesystem::permissions(terminal, std::filesystem::perms::none);
   as_anybody([&] {
