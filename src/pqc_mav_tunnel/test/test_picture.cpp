@@ -120,7 +120,7 @@ TEST(WatchedCounters, KeepTheirOrder) {
   EXPECT_EQ(names(watched_of_link()),
             "drop_auth_fail drop_replay drop_malformed drop_decrypt_fail plain_dropped_too_big "
             "plain_dropped_no_session plain_dropped_kernel ");
-  EXPECT_EQ(names(watched_of_server()), "hs_tag hs_gate hs_replay hs_malformed hs_limit other_version ");
+  EXPECT_EQ(names(watched_of_server()), "hs_tag hs_gate hs_replay hs_malformed hs_limit other_version drop_late ");
   EXPECT_EQ(names(watched_of_socket()), "drop_kernel ");
   EXPECT_EQ(names(watched_of_snapshots()), "set_back used_twice ");
 }

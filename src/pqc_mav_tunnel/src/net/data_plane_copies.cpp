@@ -21,7 +21,7 @@ constexpr std::uint64_t kRadioShare = 2;
 bool DataPlane::several(const Link& link) const noexcept {
   const auto& current = link.session.current();
   if (!current || (current->features & features::kPaths) == 0) return false;
-  return paths_ ? &link == links_[0].get() && paths_->told() : link.paths && link.paths->told();
+  return paths_ ? &link == links_[0].get() && link.paths_told != 0 : link.paths && link.paths->told();
 }
 
 /// Each message in it is one that a lost packet must not cost. Not what only counts as long as it is the newest, nor what

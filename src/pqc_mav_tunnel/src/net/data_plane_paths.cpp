@@ -80,17 +80,21 @@ void DataPlane::choose_path(std::uint64_t now) {
             now);
 }
 
-/// The ground station is told by each path, and again with each control frame until it answers.
+/// The ground station is told by each path, a standby by the one that its packets take; and both again with each control
+/// frame until they answer.
 void DataPlane::tell_paths(std::uint64_t now) {
-  auto& link = *links_[0];
-  const auto& keys = link.session.current();
-  if (!link.session.can_send() || !keys || (keys->features & features::kPaths) == 0) return;
-  const auto word = paths_->new_word(now);
-  if (!word) return;
-  link.announcements.put(Announcements::of(*word));
-  std::array<std::uint8_t, 16> tlvs{};
-  const auto size = append_control(tlvs, 0, *word);
-  send_control_by_all(link, ByteView(tlvs).first(*size), now);
+  paths_->refresh_word(now);
+  const auto& word = paths_->word();
+  for (auto& link : links_) {
+    const auto& keys = link->session.current();
+    const bool knows = keys && (keys->features & features::kPaths) != 0;
+    if (!knows || !link->session.can_send() || word.serial == 0 || link->paths_told == word.serial) continue;
+    link->paths_told = word.serial;
+    link->announcements.put(Announcements::of(word));
+    std::array<std::uint8_t, 16> tlvs{};
+    const auto used = ByteView(tlvs).first(*append_control(tlvs, 0, word));
+    link == links_[0] ? send_control_by_all(*link, used, now) : send_control_now(*link, used, now);
+  }
 }
 
 /// What waits goes on by the new path. A standby's few packets follow.

@@ -61,7 +61,6 @@ bool DataPlane::take_over(std::uint32_t term, std::optional<std::uint64_t> unles
     if (unless_heard_after && active.session.can_send() && active.session.heard_ns() > *unless_heard_after)
       return false;
     active.swap_sessions(standby);
-    if (paths_) paths_->forget_told();
     active.estimator = {};  // the pauses of a session that waited say nothing of its path
     refresh_lookup(0);
     refresh_lookup(1);

@@ -321,12 +321,12 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
   if (config_.role == Role::drone) {
     if (!peers.empty()) {
       link.peer = peers.front();
+      link.paths_told = 0;
       link.probes.forget_least();
       settle_on_peer(link, now);
       if (paths_ && index == 0) {
         paths_->set_peer(link.peer);
         paths_->choice().begin(link.peer.path, now);
-        paths_->forget_told();
         paths_->count_taken(link.peer.path);
       }
     }

@@ -180,8 +180,8 @@ bool DronePaths::on_reply(const ProbeReply& reply, std::uint64_t now) noexcept {
   return true;
 }
 
-std::optional<PathsTold> DronePaths::new_word(std::uint64_t now) noexcept {
-  if (!choice_.active()) return std::nullopt;
+void DronePaths::refresh_word(std::uint64_t now) noexcept {
+  if (!choice_.active()) return;
   PathsTold word{word_.serial, static_cast<std::uint8_t>(choice_.down(now)), 0, true};
   const bool none = choice_.state(*choice_.active(), now) == PathChoice::State::dead;
   for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -194,10 +194,9 @@ std::optional<PathsTold> DronePaths::new_word(std::uint64_t now) noexcept {
   const auto same = [](const PathsTold& a, const PathsTold& b) {
     return a.main == b.main && a.others == b.others && a.again == b.again;
   };
-  if (told_ && same(word, word_)) return std::nullopt;
-  told_ = true;
+  if (word_.serial != 0 && same(word, word_)) return;
   ++word.serial;
-  return word_ = word;
+  word_ = word;
 }
 
 void DronePaths::publish(std::uint64_t now) {

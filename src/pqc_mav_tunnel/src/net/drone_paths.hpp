@@ -54,11 +54,8 @@ class DronePaths {
   /// What the ground station is to know: which path is the main one for what it sends, and by which others goes what
   /// goes by several.
   [[nodiscard]] const PathsTold& word() const noexcept { return word_; }
-  /// Has the ground station of this session been told?
-  [[nodiscard]] bool told() const noexcept { return told_; }
-  void forget_told() noexcept { told_ = false; }
-  /// The word as it is now, if that is another one than was told.
-  std::optional<PathsTold> new_word(std::uint64_t now) noexcept;
+  /// Makes a new word, with the next serial, if things are not as it says any more.
+  void refresh_word(std::uint64_t now) noexcept;
   void count_sent(std::size_t path, std::size_t packets, std::size_t bytes) noexcept;
   void count_came(std::size_t path, std::size_t bytes) noexcept;
   void count_taken(std::size_t path) noexcept { paths_[path]->taken.add(); }
@@ -96,8 +93,7 @@ class DronePaths {
   const std::string drone_;
   std::vector<std::unique_ptr<Path>> paths_;
   PathChoice choice_;
-  PathsTold word_{};
-  bool told_ = false;
+  PathsTold word_{};  // serial 0: none yet
   std::uint64_t next_tend_ns_ = 0;
   mutable std::mutex mutex_;
   std::vector<PathStatus> shown_;

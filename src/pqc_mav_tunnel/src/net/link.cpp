@@ -53,6 +53,7 @@ void Link::forget_session() noexcept {
   estimator = {};
   probes = {};
   announcements = {};
+  paths_told = 0;
   if (finder) finder->forget();
   arrived = {};
   granted_ns = 0;
@@ -72,6 +73,7 @@ void Link::swap_sessions(Link& other) noexcept {
   std::swap(estimator, other.estimator);
   std::swap(probes, other.probes);
   std::swap(announcements, other.announcements);
+  std::swap(paths_told, other.paths_told);
   for (auto* each : {this, &other})
     if (each->finder) each->finder->forget();  // the bytes are counted by the link
   std::swap(arrived, other.arrived);

@@ -116,6 +116,7 @@ struct Link {
   Announcements announcements;
   Bundler bundler{0, 0};
   std::uint64_t bytes_again = 0;  // of what a radio is given twice, with IP and UDP headers: the peer counts them once
+  std::uint32_t paths_told = 0;   // drone: serial of what the station of the session was told of its paths; 0: nothing
   std::uint64_t bytes_elsewhere = 0;  // sent by another path than the main one
   std::uint64_t bytes_arrived = 0;    // of all that verified, but for what came by another path
   // Of a drone with several paths: bytes by a radio that is not the main one, and how many copies come by plan.
