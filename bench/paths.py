@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,9 @@ def sent_by_lte(drone: Any) -> int:
 
 def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) -> str:
     """The results as Markdown."""
-    keys = [field.name for field in fields(Run)]
+    keys = ("answered", "p95", "heartbeat", "attitude", "messages", "lte")
+    late = sum(run.late for each in runs.values() for run in each)
+    again = ", ".join(way for (_, way), each in runs.items() if any(run.handshakes > 1 for run in each)) or "no way"
     lines = [
         "# LTE and a radio, each alone and both as paths of one session",
         "",
@@ -204,10 +206,11 @@ def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) ->
         f"the time lost in bursts; {RATE_HZ} messages/s up, one command/s down, {options.seconds} s. Every "
         f"{PAUSE_S:g} s LTE is out, or holds packets back, for {OUTAGE_S[0]:g}-{OUTAGE_S[1]:g} s, or the radio loses "
         f"{100 * FADED:g} % for {FADE_S[0]:g}-{FADE_S[1]:g} s; hiccups of {HICCUP_S[0]:g}-{HICCUP_S[1]:g} s come "
-        f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval.",
+        f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval. Answers later than {LATE_S:g} s: {late:g}. "
+        f"A second first handshake was needed by: {again}.",
         "",
-        f"| | `paths` | answered in 1 s, % | after {LATE_S:g} s | p95, ms | longest gap, s: heartbeat | attitude | "
-        "messages/s | LTE up, kB/s | handshakes |",
+        "| | `paths` | answered in 1 s, % | p95, ms | longest gap, s: heartbeat | attitude | messages/s | "
+        "LTE up, kB/s |",
         "|" + "---|" * (len(keys) + 2),
     ]
     for (condition, way), each in runs.items():
