@@ -26,8 +26,9 @@ RETRY_S = 0.25
 
 
 def emit(kind: str, **values: Any) -> None:
-    """One line to the parent."""
-    print(json.dumps({"kind": kind, **values}), flush=True)
+    """One line to the parent, in one piece: print() writes the line's end by itself, and other threads emit, too."""
+    sys.stdout.write(json.dumps({"kind": kind, **values}) + "\n")
+    sys.stdout.flush()
 
 
 def attempt(name: str, call: Callable[[], int], stop: threading.Event) -> bool:

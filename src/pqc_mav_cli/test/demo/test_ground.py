@@ -32,3 +32,24 @@ def test_a_signal_that_comes_while_its_lock_is_held_counts_too() -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout.splitlines()[-1])["kind"] == "summary"
+
+
+AT_ONCE = """
+import threading
+from pqc_mav_cli.demo.ground import emit
+together = threading.Barrier(8)
+def say(number):
+    together.wait()
+    for count in range(300):
+        emit("answer", number=number, count=count)
+threads = [threading.Thread(target=say, args=(number,)) for number in range(8)]
+[each.start() for each in threads], [each.join() for each in threads]
+"""
+
+
+def test_what_threads_say_at_once_stays_in_lines() -> None:
+    said = subprocess.run(
+        [sys.executable, "-u", "-c", AT_ONCE], capture_output=True, text=True, timeout=DEADLINE_S, check=True
+    )
+    lines = [json.loads(line) for line in said.stdout.splitlines()]
+    assert sorted((each["number"], each["count"]) for each in lines) == [(n, c) for n in range(8) for c in range(300)]
