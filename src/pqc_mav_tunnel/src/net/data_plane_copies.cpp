@@ -3,7 +3,6 @@
 // section 14): commands, answers, warnings, heartbeats. It is sealed once, and the same packet goes by each path, so the
 // window of the receiver drops those that come second. Where one path alone lives it goes by that a second time.
 #include <algorithm>
-#include <array>
 
 #include "net/data_plane.hpp"
 #include "shape/mavlink_walk.hpp"

@@ -30,7 +30,6 @@ class PacketAgain {
     for (; count_ > 0 && places_[first_].due <= now; first_ = (first_ + 1) % kPlaces, --count_)
       send(ByteView(places_[first_].bytes).first(places_[first_].size));
   }
-  void clear() noexcept { count_ = 0; }
 
  private:
   struct Place {
