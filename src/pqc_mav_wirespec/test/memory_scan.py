@@ -24,6 +24,14 @@ def stack_pointers(pid: int) -> dict[int, str]:
     return pointers
 
 
+def leave_on_stack(pid: int, thread: str, depth: int, what: bytes) -> None:
+    """As if a function that has returned had left it so far below the frames of a thread that waits."""
+    (pointer,) = (at for at, name in stack_pointers(pid).items() if name == thread)
+    with Path(f"/proc/{pid}/mem").open("r+b", buffering=0) as memory:
+        memory.seek(pointer - depth)
+        assert memory.write(what) == len(what)
+
+
 def writable_regions(pid: int) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of everything in the process that it could have written to."""
     pointers = stack_pointers(pid)

@@ -60,10 +60,15 @@ def names(keys, which):
 def check(pid, old, new):
     """The new keys are there (or the search would find nothing at all), the old ones are not."""
     assert find_secrets(pid, names(new, "new"))
+    forgets(pid, names(old, "old"))
+
+
+def forgets(pid, secrets):
+    """Soon nothing of them is there."""
     remains = []
 
     def forgotten():
-        remains[:] = find_secrets(pid, names(old, "old"))
+        remains[:] = find_secrets(pid, secrets)
         return not remains
 
     try:
@@ -132,3 +137,28 @@ def test_the_drone_forgets(folders, tmp_path, suite, ratchets):
             gcs.receive_control(control.RekeyResult, TIMEOUT)
             gcs.send(DRONE, b"on the new keys")
             check(pid, old, new)
+
+
+@needs_tunneld
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_packets_left_on_the_stack_goes_with_their_keys(folders, tmp_path, ends):
+    """OpenSSL's ChaCha20 copies its key to the stack, and nobody may come by there again for minutes. Here a mark is
+    put where the data thread never comes."""
+    config = {"role": "gcs", "keys": folders[0], "drones": f"[{DRONE}]", "data_port": 0}
+    config[f"drone.{DRONE}.require_signature"] = "false"
+    suite = SUITES[1]
+    with (
+        tunneld(tmp_path, r"UDP port (\d+)", **config) as (pid, (data,)),
+        closing(DronePeer((LOCAL, data))) as drone,
+    ):
+        drone.connect(find_suite(suite), identity(folders, suite))
+        drone.receive(lambda got: got.outcome is Outcome.CONTROL, TIMEOUT)
+        mark = {"the mark": os.urandom(16)}
+        memory_scan.leave_on_stack(pid, "pqc-data", 48 << 10, mark["the mark"])
+        assert find_secrets(pid, mark)
+        if ends:
+            drone.send_control(control.Close(control.Close.SHUTDOWN))
+        else:
+            drone.rekey(find_suite(suite), identity(folders, suite))
+            drone.send(b"on the new keys")
+        forgets(pid, mark)

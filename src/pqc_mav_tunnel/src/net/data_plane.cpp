@@ -14,6 +14,7 @@
 #include <ctime>
 #include <future>
 
+#include "crypto/wipe_stack.hpp"
 #include "net/handshake_relay.hpp"
 #include "net/timer.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -191,6 +192,7 @@ void DataPlane::begin() {
   thread_ = std::thread([this] {
     name_this_thread("pqc-data");
     run();
+    wipe_stack();
   });
 }
 
@@ -230,6 +232,7 @@ void DataPlane::stop() {
     plane.encrypted_.reset();
     if (plane.paths_) plane.paths_->close();
   });
+  wipe_stack();
 }
 
 bool DataPlane::post(Task task) {
@@ -254,7 +257,7 @@ void DataPlane::run_tasks() {
 void DataPlane::run() {
   std::array<epoll_event, 64> ready{};
   const auto spin_ns = static_cast<std::uint64_t>(config_.busy_poll_us) * 1000;
-  std::uint64_t spin_until = 0;
+  std::uint64_t spin_until = 0, key_changes = 0;
   std::unique_lock turn(turn_, std::defer_lock);
   while (!stopping_.load(std::memory_order_relaxed)) {
     const bool spin = spin_ns != 0 && now_ns() < spin_until;
@@ -267,6 +270,11 @@ void DataPlane::run() {
     const auto now = now_ns();
     const auto round = work(std::span(ready).first(static_cast<std::size_t>(count)), now);
     if (first_ != nullptr) turn.unlock();
+    // OpenSSL's ChaCha20 copies the key to the stack, and only a packet of the same length would write over it.
+    if (const auto all = first().key_changes_.load(std::memory_order_relaxed); all != key_changes) {
+      key_changes = all;
+      wipe_stack();
+    }
     if (round.traffic) spin_until = now + spin_ns;
     if (spin_ns == 0 && round.datagrams >= kCrowd && !round.more) {
       const timespec moment{0, static_cast<long>(kGatherNs)};

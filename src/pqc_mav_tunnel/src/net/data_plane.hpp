@@ -236,7 +236,8 @@ class DataPlane {
     const auto number = first_ != nullptr ? 0 : number_of(link);
     return number == 0 ? const_cast<DataPlane&>(*this) : *others_[number - 1];
   }
-  [[nodiscard]] AddressBook& peers() noexcept { return first_ != nullptr ? first_->peers_ : peers_; }
+  [[nodiscard]] DataPlane& first() noexcept { return first_ != nullptr ? *first_ : *this; }
+  [[nodiscard]] AddressBook& peers() noexcept { return first().peers_; }
   void put_link(std::size_t link, std::shared_ptr<Link> what);
   void run_tasks();
   std::shared_ptr<Link> make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
@@ -382,6 +383,7 @@ class DataPlane {
   std::vector<std::shared_ptr<Link>> links_;
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const std::vector<std::shared_ptr<Link>>> snapshot_;  // the same for all other threads
+  std::atomic<std::uint64_t> key_changes_{0};  // of the first plane: after each, no thread's stack holds an old key
   ProcessCounters totals_;
   RefusedSources refused_;
   Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_, bundle_timer_;

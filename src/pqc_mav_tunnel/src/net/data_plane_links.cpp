@@ -139,6 +139,7 @@ bool DataPlane::remove_link(std::size_t index) {
     plane.send_control_now(*link, ByteView(tlvs).first(*size), now);
     if (handshakes_ != nullptr) handshakes_->on_removed(index, now);
     link->session.wipe();
+    key_changes_.fetch_add(1, std::memory_order_relaxed);
     plane.refresh_lookup(index);
     for (const auto& each : link->booked) peers_.remove(each);
     ::epoll_ctl(plane.epoll_.get(), EPOLL_CTL_DEL, link->plain.get(), nullptr);

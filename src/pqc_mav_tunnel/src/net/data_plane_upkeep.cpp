@@ -290,6 +290,7 @@ void DataPlane::changed(std::size_t index, std::uint64_t now) {
   auto& link = *links_[index];
   link.was_degraded = link.session.current() && link.degraded(now);
   link.publish(now);
+  first().key_changes_.fetch_add(1, std::memory_order_relaxed);
   if (hooks_.changed) hooks_.changed(index);
 }
 
