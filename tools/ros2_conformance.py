@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -242,6 +243,8 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.exit("error: there is no rclcpp on AMENT_PREFIX_PATH: source ROS 2 (docs/launch.md)")
     if shutil.which("colcon") is None:
         sys.exit("error: there is no colcon: run 'tools/setup.sh analysis dashboard detect test' first")
+    # A script's '&' ignores it, all processes would inherit that, and tests end programs with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     started, when = time.monotonic(), time.strftime("%Y-%m-%d")
     found = Run(commit())
     built = run(["colcon", "build", "--base-paths", "src", *(untested() if asked.without_engine else [])])

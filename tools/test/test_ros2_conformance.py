@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +124,23 @@ def test_without_rclcpp_nothing_is_run(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     with pytest.raises(SystemExit, match="no rclcpp on AMENT_PREFIX_PATH"):
         ros2_conformance.main([])
+
+
+def test_what_it_runs_ends_with_ctrl_c_even_in_the_background_of_a_script(rclcpp: None, tmp_path: Path) -> None:
+    """Whose '&' has it ignored, which every process below would inherit."""
+    colcon = tmp_path / "colcon"
+    colcon.write_text("#!/bin/sh\ngrep SigIgn /proc/self/status >&2\nexit 1\n")
+    colcon.chmod(0o755)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ran = subprocess.run(
+            [sys.executable, ros2_conformance.__file__],
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    ignored = int(ran.stderr.partition("SigIgn:")[2].split()[0], 16)
+    assert ignored & 1 << signal.SIGINT - 1 == 0
