@@ -31,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenes", nargs="+", choices=tuple(SCENES), default=list(SCENES))
     parser.add_argument("--ways", nargs="+", choices=tuple(_WAYS.values()), default=list(_WAYS.values()))
     parser.add_argument("--runs", type=int, default=5, help="of each scene, with the tunnel and without")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each with a network of its own")
     parser.add_argument("--seed", type=int, default=1, help="of the link")
     parser.add_argument("--record", action="store_true", help="put the figures in place of those of the same scenes")
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         for name in able:
             for tunnel, way in _WAYS.items():
                 if way in options.ways and (tunnel or not scene.tunnel_only):
-                    rows.append(series(scene, name, tunnel, options.runs, options.seed))
+                    rows.append(series(scene, name, tunnel, options))
     folder = options.output if options.record else ""
     whole = merged(recorded(Path(options.output)), rows) if folder else rows
     tables.publish(folder, _PAGE, page(whole), {"rows": whole})
@@ -62,11 +63,12 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(not failures(row) for row in rows) else 1
 
 
-def series(scene: Scene, autopilot: str, tunnel: bool, runs: int, seed: int) -> Row:
+def series(scene: Scene, autopilot: str, tunnel: bool, options: argparse.Namespace) -> Row:
     """One line of the table."""
     row: Row = {"scene": scene.name, "autopilot": autopilot, "way": _WAYS[tunnel], "machine": tables.machine()}
     row["runs"] = []
-    for figures in in_processes(once, [(scene.name, autopilot, tunnel, seed + turn) for turn in range(runs)], 1):
+    tasks = [(scene.name, autopilot, tunnel, options.seed + turn) for turn in range(options.runs)]
+    for figures in in_processes(once, tasks, options.jobs):
         row["runs"].append(figures)
         print(f"{scene.name}, {autopilot}, {_WAYS[tunnel]}: {figures}", flush=True)
     return row
