@@ -39,6 +39,7 @@ class Wiring(Enum):
     STATIONS = auto()  # and two ground stations, of which the second stands by
     SERIAL = auto()  # engines; the vehicle at a serial line
     RADIO = auto()  # engines with a pair of telemetry radios, or the vehicle and the ground at these
+    PATHS = auto()  # engines; the link and a pair of radios as paths of one drone
     GROUNDS = auto()  # engines; three applications at the gcs
 
 
@@ -59,6 +60,7 @@ class Flight:
     daemons: Mapping[str, Daemon] = field(default_factory=dict)
     others: list[Ground] = field(default_factory=list)
     program: Program | None = None
+    radios: RadioPorts | None = None
 
     def boot(self, *, ready: bool = True) -> None:
         """Start the vehicle, and wait until it is heard, and `ready`: ArduPilot refuses missions while it starts."""
@@ -88,10 +90,10 @@ def flight(
         network = stack.enter_context(air.Air(seed=seed))
         run = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-autopilots-")))
         pair, daemons, others, where = None, {}, [], (HOST, DRONE_PLAIN)
-        baud = RADIO.profile.baud
-        if wiring is Wiring.RADIO:
+        baud, radios = RADIO.profile.baud, None
+        if wiring in (Wiring.RADIO, Wiring.PATHS):
             radios = stack.enter_context(RadioPorts(replace(RADIO, seed=seed)))
-        if not tunnel and wiring is Wiring.RADIO:
+        if not tunnel and radios is not None:
             where = radios.air[0], baud
             end = stack.enter_context(network["gcs"].call(lambda: application_socket(GROUND)))
             stack.enter_context(network["gcs"].call(lambda: ClearWay(radios.ground, baud, peer=GROUND)))
@@ -112,15 +114,22 @@ def flight(
                 own |= {"plain": f"serial:{cable.near}:{BAUD}", "plain_bind": None}
                 where = cable.far, BAUD
             gcs = _GROUNDS if wiring is Wiring.GROUNDS else {}
-            if wiring is Wiring.RADIO:
-                own |= {"peer": f"serial:{radios.air[0]}:{baud}:mavlink"}
+            if radios is not None:
+                port = f"serial:{radios.air[0]}:{baud}:mavlink"
+                if wiring is Wiring.PATHS:
+                    ways = {"lte": {"via": ""}, "radio": {"via": port}}
+                    paths = own.setdefault("paths", list(ways))
+                    own["path"] = {name: ways[name] for name in paths}
+                else:
+                    own["peer"] = port
                 way = {"radio": f"serial:{radios.ground}:{baud}:mavlink", "plain_peer": f"{HOST}:{GROUND}"}
                 gcs = {"drone": {DRONE_ID: way}}
             for port in MORE_GROUNDS if wiring is Wiring.GROUNDS else ():
                 others.append(stack.enter_context(network["gcs"].call(partial(application_socket, port))))
             pair = in_the_air(stack, network, both, own, gcs=gcs)
             end = pair.ground
-        yield Flight(model, network, Ground(end), pair, run, stack, where, daemons, [Ground(each) for each in others])
+        more = [Ground(each) for each in others]
+        yield Flight(model, network, Ground(end), pair, run, stack, where, daemons, more, radios=radios)
 
 
 def _daemons(stack: ExitStack, network: air.Air, folder: Path) -> dict[str, Daemon]:

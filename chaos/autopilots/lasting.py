@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes in the air that last: sticks through loss, link cuts under the detectors' eyes, a second ground station."""
+"""Scenes in the air that last: sticks through loss, link cuts under the detectors' eyes, a second ground station, a
+mission while the ways to the drone fail in turns."""
 
 import random
 import time
@@ -11,6 +12,7 @@ from stations import NORTH, SOUTH
 from tally import percentile
 
 from autopilots.flight import Flight
+from autopilots.flights import set_integer
 from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink
 from autopilots.pilot import Pilot
 from autopilots.watching import DETECTORS, verdicts
@@ -22,6 +24,9 @@ CUTS_MIN = 20.0
 _CUT_EVERY_S, _CUT_S, _SETTLED_S = (25.0, 45.0), (0.5, 4.0), 8.0
 _BACK_S = 15.0
 _AWAY_S = 12.0
+FAILS_S = 8.0  # longer than the autopilot waits for its ground
+_BOTH_S, _FAILSAFE_S, _SIDE_M, _MISSION_S = 4.0, 5, 40.0, 300.0
+_LTE = {"delay_ms": 30.0, "loss": 0.01}
 
 
 def sticks(flight: Flight) -> Figures:
@@ -111,6 +116,45 @@ def failover(flight: Flight) -> Figures:
     seconds = south.wait(lambda: south.beats_s and south.beats_s[-1] > killed_s, _AWAY_S, f"a heartbeat at {SOUTH}")
     south.listen(_AWAY_S)
     return {"seconds": seconds, "trips": float(south.newest["HEARTBEAT"].custom_mode != mode)}
+
+
+def turns(flight: Flight) -> Figures:
+    """Fly a mission, and return without a heartbeat of the ground; LTE fails, then the radio, then LTE again."""
+    assert flight.radios is not None
+    radios, joint = flight.radios, flight.network.joint
+    joint.impair(_LTE)
+    flight.boot()
+    ground = flight.ground
+    pilot = Pilot(ground)
+    if not pilot.is_ardupilot:
+        set_integer(ground, "NAV_DLL_ACT", 2)
+        set_integer(ground, "COM_DL_LOSS_T", _FAILSAFE_S)
+    ground.upload(pilot.square(_SIDE_M, hold_s=6.0), 60.0)
+    pilot.start_mission()
+    begun, total, failed, trips = time.monotonic(), ground.total, 0, 0.0
+    ground.longest_s = 0.0
+    home = pilot.modes.custom(pilot.modes.home)
+
+    def landed() -> bool:
+        nonlocal failed, trips
+        turn, passed = divmod(time.monotonic() - begun, _BOTH_S + FAILS_S)
+        wanted = 2 * int(turn) + (passed >= _BOTH_S)
+        if wanted > failed:
+            failed = wanted
+            joint.impair({"down": failed % 4 == 1})
+            for number in (0, 1):
+                radios.fade(number, float(failed % 4 == 3))
+        trips = max(trips, float(pilot.mode == home))
+        return not pilot.armed
+
+    ground.wait(landed, _MISSION_S, "a landing")
+    return {
+        "seconds": time.monotonic() - begun,
+        "messages": ground.total - total,
+        "fails": (failed + 1) // 2,
+        "silence_s": ground.longest_s,
+        "trips": trips,
+    }
 
 
 def _together(first: Ground, second: Ground, seconds: float) -> None:

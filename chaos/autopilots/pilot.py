@@ -21,6 +21,7 @@ class Modes:
     takeoff: tuple[int, int]
     hold: tuple[int, int]
     mission: tuple[int, int]
+    home: tuple[int, int]
     packed: bool  # as PX4 does
 
     def custom(self, mode: tuple[int, int]) -> int:
@@ -32,8 +33,8 @@ class Modes:
         return (custom >> 16 & 0xFF, custom >> 24) if self.packed else (custom, 0)
 
 
-_ARDUPILOT = Modes(takeoff=(4, 0), hold=(5, 0), mission=(3, 0), packed=False)  # GUIDED, LOITER, AUTO
-_PX4 = Modes(takeoff=(4, 2), hold=(4, 3), mission=(4, 4), packed=True)
+_ARDUPILOT = Modes(takeoff=(4, 0), hold=(5, 0), mission=(3, 0), home=(6, 0), packed=False)  # GUIDED, LOITER, AUTO, RTL
+_PX4 = Modes(takeoff=(4, 2), hold=(4, 3), mission=(4, 4), home=(4, 5), packed=True)
 
 
 class Pilot:

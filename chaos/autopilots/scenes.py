@@ -12,7 +12,7 @@ from autopilots.files import logs
 from autopilots.flight import HEARD_S, RADIO, Flight, Wiring
 from autopilots.flights import REKEYS, flown, killed, low_battery
 from autopilots.ground import mavlink, waypoint
-from autopilots.lasting import CUTS_MIN, LOSS, STICKS_HZ, cuts, failover, sticks
+from autopilots.lasting import CUTS_MIN, FAILS_S, LOSS, STICKS_HZ, cuts, failover, sticks, turns
 from autopilots.pilot import Pilot
 from autopilots.vehicles import BAUD
 from autopilots.watching import PACKS, TAP, battery, packs, rates, restarts, signed
@@ -123,6 +123,7 @@ _STICKS = {
     "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
 }  # fmt: skip
 _CUTS = {"minutes": "minutes", "cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
+_TURNS = {"seconds": "seconds", "fails": "failures", "silence_s": "longest silence s", "trips": "failsafes"}
 _FILES = {"log_s": "log s", "ftp_s": "FTP s", "same": "both the same"}
 _SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
 
@@ -192,6 +193,14 @@ SCENES = {
         Scene(
             "failover", "kill -9 of the station in the air, another stands by", failover,
             {"seconds": "seconds", "trips": "failsafes"}, True, _no_trip, wiring=Wiring.STATIONS,
+        ),
+        Scene(
+            "turns", f"A flown mission; LTE and a radio (simulated) fail in turns, {FAILS_S:g} s each", turns, _TURNS,
+            True, _no_trip, wiring=Wiring.PATHS,
+        ),
+        Scene(
+            "turns-lte", "The same by LTE alone: now the failsafe must trip", turns, _TURNS, True,
+            lambda f: f["trips"] == 1, drone={"paths": ["lte"]}, wiring=Wiring.PATHS,
         ),
         Scene("restarts", "Restarts of the gcs, watched by detectors", restarts, _WATCHED, True, _no_attack),
         Scene("kill-gcs", "kill -9 of the gcs in the air", killed("gcs"), _KILLS, **_HARD),

@@ -263,6 +263,17 @@ def test_three_applications_get_the_simulated_vehicles_parameters() -> None:
 
 
 @needs_root
+@pytest.mark.parametrize(("scene", "trips"), [("turns", 0), ("turns-lte", 1)])
+def test_a_mission_outlasts_ways_that_fail_in_turns_but_not_with_one_alone(
+    scene: str, trips: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autopilots.lasting._SIDE_M", 15.0)
+    monkeypatch.setattr("autopilots.pilot.HEIGHT_M", 8.0)
+    figures = fly(scene, "simulated", True)
+    assert figures["trips"] == trips and figures["fails"] >= 2
+
+
+@needs_root
 @pytest.mark.parametrize("name", ["ardupilot", "px4"])
 def test_a_real_autopilot_gives_its_parameters_through_the_tunnel(name: str) -> None:
     try:
