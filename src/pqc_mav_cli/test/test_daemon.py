@@ -89,7 +89,7 @@ def test_all_ends_with_a_killed_supervisor(ends: Ends) -> None:
     with running(gcs):
         gcs.wait_for(FOUND)
         started = descendants(gcs)
-        assert len(started) == 2
+        assert len(started) >= 2, "proxy and tunnel, and what guards a proxy in C++"
         os.kill(gcs.process.pid, signal.SIGKILL)
         wait_until_gone(started)
 

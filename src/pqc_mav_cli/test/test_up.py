@@ -104,7 +104,7 @@ def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
     drone = Running("up", "drone", "--config", str(ends.write("drone")), "--tunnel", "inside", *ALONE)
     try:
         drone.wait_for("-> UP")
-        (proxy,) = descendants(drone)
+        (proxy,) = (each for each in descendants(drone) if "pqc_proxy" in " ".join(each.cmdline()[:2]))
         proxy.kill()
         drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s")
         deadline = time.monotonic() + DEADLINE_S
@@ -271,7 +271,8 @@ def test_the_demo_system() -> None:
         demo.wait_for("gcs, encrypted UDP port")
         demo.wait_for("lost 0 dup 0")
         started = descendants(demo)
-        assert len(started) == 6 and sum(each.name() == "pqcmav-tunneld" for each in started) == 2
+        assert len(started) in (6, 7), "the proxy in C++ is guarded from a process of its own"
+        assert sum(each.name() == "pqcmav-tunneld" for each in started) == 2
         assert demo.end(signal.SIGINT) == 0
         wait_until_gone(started)
     finally:
