@@ -196,26 +196,22 @@ def page(found: Run, bench: str, middleware: str, when: str) -> str:
     lines += paragraph(f"**The bench:** {bench} {machine()}.")
     here = ", ".join(f"{name} {number}" for name, number in used.items() if number)
     absent = ", ".join(name for name, number in used.items() if not number)
-    lines += paragraph(
-        f"""
-        Used: {here}. {f"Not there: {absent}. " if absent else ""}Middleware: {default}
-        {f"; under DDS security {middleware}" if middleware else ""}.""".replace(" ;", ";").replace(" .", ".")
-    )
+    under = f"{default}, and {middleware} under DDS security" if middleware else default
+    lines += paragraph(f"Used: {here}. {f'Not there: {absent}. ' if absent else ''}Middleware: {under}.")
     if not any(case.package == ENGINE for case in found.cases):
         lines += paragraph("Left out: the engine's own tests in C++, which know no ROS; `make test` runs them.")
     if found.second:
         lines += paragraph(f"Failed beside others and passed alone: {'; '.join(found.second)}.")
     lines += table(["what needs ROS 2's own tools", "passed", "skipped"], rows(found))
-    lines += ["", *table(["package", "passed", "skipped"], by_package(found))]
-    lines += ["", "Skipped, and why:", "", *skipped(found)]
+    lines += ["", *paragraph(f"Passed by package: {', '.join(by_package(found))}.")]
+    lines += ["Skipped, and why:", "", *skipped(found)]
     return "\n".join(lines) + "\n"
 
 
-def by_package(found: Run) -> Iterator[list[str]]:
+def by_package(found: Run) -> Iterator[str]:
     """Each package's tests."""
     for name in dict.fromkeys(case.package for case in found.cases):
-        cases = [case for case in found.cases if case.package == name]
-        yield [name, str(found.count(PASSED, cases)), str(found.count(SKIPPED, cases) or "")]
+        yield f"{name} {found.count(PASSED, [case for case in found.cases if case.package == name])}"
 
 
 def skipped(found: Run) -> list[str]:
