@@ -59,8 +59,8 @@ OF_PROXY = tuple(f"pqc_proxy/{topic}" for topic in PROXY_TOPICS)  # as its neigh
 AGENT_SERVICES = ("clock_sync", "get_info", "ping", "set_traffic", "shutdown", "start_suite", "stop_suite")
 PROXY = Profile(
     "pqc_proxy",
-    publishes=(DIAGNOSTICS, *(f"~/{topic}" for topic in sorted((*PROXY_TOPICS, "server_stats")))),
-    serves=("~/get_info", "~/list_suites", "~/rekey"),
+    publishes=(DIAGNOSTICS, *(f"~/{topic}" for topic in sorted((*PROXY_TOPICS, "paths", "server_stats")))),
+    serves=("~/get_info", "~/list_suites", "~/rekey", "~/use_path"),
     executes=("~/rekey_action",),
 )
 DETECT = Profile(

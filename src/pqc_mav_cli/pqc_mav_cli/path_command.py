@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.socket_session import record
 from pqc_mav_cli.status_view import path_line
 from pqc_mav_common.local_socket import Control, chosen, nothing_here
 
@@ -32,7 +33,7 @@ def path(
         check(name, _paths(control))
         if name:
             control.ask("path", path=name, use=word)
-        print("\n".join(map(path_line, _paths(control))))
+        print("\n".join(path_line(record(each)) for each in _paths(control)))
 
 
 def _paths(control: Control) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ class TunnelView:
     status: Any = None
     stats: Any = None
     links: dict[str, Any] = field(default_factory=dict)  # side ("local", "peer") -> LinkQuality
+    paths: dict[str, Any] = field(default_factory=dict)  # name -> PathStatus, of a drone with several
     status_at_s: float = 0.0  # when it was taken at the proxy, as this process's monotonic time
     stats_at_s: float = 0.0
     seen_at_s: float = 0.0  # when the first of them arrived here, monotonic: a latched status may be old by then
@@ -109,7 +110,7 @@ class Watcher:
             if proxy in self._subscribed:
                 return
             self._subscribed.add(proxy)
-        from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, TunnelStats, TunnelStatus
+        from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, PathStatus, TunnelStats, TunnelStatus
 
         from pqc_mav_common import qos
 
@@ -117,6 +118,7 @@ class Watcher:
         make(TunnelStatus, f"{proxy}/status", lambda m: self._on_status(proxy, m), qos.latched(64))
         make(TunnelStats, f"{proxy}/stats", lambda m: self._on_stats(proxy, m), qos.periodic(32))
         make(LinkQuality, f"{proxy}/link", lambda m: self._on_link(proxy, m), qos.periodic(64))
+        make(PathStatus, f"{proxy}/paths", lambda m: self._on_path(proxy, m), qos.periodic(32))
         make(HandshakeReport, f"{proxy}/handshake", lambda m: self._on_handshake(proxy, m), qos.event())
 
     def _taken_at_s(self, message: Any) -> float:
@@ -149,6 +151,10 @@ class Watcher:
     def _on_link(self, proxy: str, message: Any) -> None:
         with self._lock:
             self._view(proxy, message.drone_id).links[message.side] = message
+
+    def _on_path(self, proxy: str, message: Any) -> None:
+        with self._lock:
+            self._view(proxy, message.drone_id).paths[message.name] = message
 
     def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:

@@ -89,16 +89,17 @@ class SocketWatcher:
             self._views[(place.name, one["drone_id"])] = TunnelView(
                 place.name,
                 one["drone_id"],
-                _record(one),
-                _record(numbers),
-                {side["side"]: _record(side) for side in sides},
+                record(one),
+                record(numbers),
+                {side["side"]: record(side) for side in sides},
+                {path["name"]: record(path) for path in one["paths"]},
                 status_at_s=now_s,
                 stats_at_s=now_s,
             )
 
 
-def _record(picture: Mapping[str, Any]) -> Record:
-    """With what is not known as NaN, as messages have it."""
+def record(picture: Mapping[str, Any]) -> Record:
+    """A picture, with what is not known as NaN, as messages have it."""
     return Record({name: math.nan if value is None else value for name, value in picture.items()})
 
 

@@ -231,21 +231,21 @@ def stations(views: Sequence[TunnelView], now_s: float) -> list[str]:
 
 
 def paths(views: Sequence[TunnelView], now_s: float) -> list[str]:
-    """One line per path of a drone with several; messages do not have them."""
+    """One line per path of a drone with several."""
     return [
         f"{view.drone_id}: {path_line(each)}"
         for view in views
-        for each in getattr(view.status, "paths", [])
+        for each in view.paths.values()
         if not is_silent(view, now_s)
     ]
 
 
-def path_line(path: Mapping[str, Any]) -> str:
-    """One path: which it is, how it is, and what it carried."""
-    loss = "-" if path["loss"] is None else f"{path['loss']:.0%}"
-    words = [f"{path['name']} {path['state']}", milliseconds(path["rtt_ms"]), f"loss {loss}"]
-    words.append(f"{path['tx_bytes'] / 1e6:.1f} MB up, {path['rx_bytes'] / 1e6:.1f} MB down")
-    return ", ".join(words) + (f" ({path['problem']})" if path["problem"] else "")
+def path_line(path: Any) -> str:
+    """A PathStatus: which it is, how it is, and what it carried."""
+    loss = "-" if math.isnan(path.loss) else f"{path.loss:.0%}"
+    words = [f"{path.name} {path.state}", milliseconds(path.rtt_ms), f"loss {loss}"]
+    words.append(f"{path.tx_bytes / 1e6:.1f} MB up, {path.rx_bytes / 1e6:.1f} MB down")
+    return ", ".join(words) + (f" ({path.problem})" if path.problem else "")
 
 
 def radios(views: Sequence[TunnelView], now_s: float) -> list[str]:

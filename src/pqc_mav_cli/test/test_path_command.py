@@ -7,7 +7,7 @@ from pqc_mav_cli import status_view
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.path_command import check
 from pqc_mav_cli.ros_session import TunnelView
-from pqc_mav_cli.socket_session import Record
+from pqc_mav_cli.socket_session import record
 
 NOW_S = 102.0
 LTE = {"name": "lte", "state": "best", "rtt_ms": 61.2, "loss": 0.009, "tx_bytes": 12_400_000, "rx_bytes": 0}
@@ -19,13 +19,12 @@ PATHS = [
 
 def with_paths() -> TunnelView:
     made = view()
-    shown = {name: getattr(made.status, name) for name in made.status.get_fields_and_field_types()}
-    made.status = Record({**shown, "paths": PATHS})
+    made.paths = {path["name"]: record(path) for path in PATHS}
     return made
 
 
 def test_status_has_a_row_for_each_path() -> None:
-    assert status_view.paths([view()], NOW_S) == []  # a message has none
+    assert status_view.paths([view()], NOW_S) == []
     assert status_view.paths([with_paths()], NOW_S) == [
         "d1: lte best, 61 ms, loss 1%, 12.4 MB up, 0.0 MB down",
         "d1: radio dead, -, loss -, 12.4 MB up, 0.0 MB down (It is not there.)",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from pqc_mav_interfaces.msg import LinkQuality, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import LinkQuality, PathStatus, TunnelStats, TunnelStatus
 from std_msgs.msg import Header
 
 from pqc_mav_bringup.loopback import PROFILES
@@ -55,6 +55,8 @@ class FakeNode:
         header = Header(stamp=Time(sec=second))
         self._callbacks[f"{proxy}/stats"](TunnelStats(header=header, drone_id=drone))
         self._callbacks[f"{proxy}/link"](LinkQuality(header=header, drone_id=drone, side="local"))
+        for name in ("lte", "radio"):
+            self._callbacks[f"{proxy}/paths"](PathStatus(header=header, drone_id=drone, name=name, taken=second))
 
     def diagnostics(self, name: str, level: int, message: str) -> None:
         status = DiagnosticStatus(name=name, level=bytes([level]), message=message)
@@ -86,6 +88,7 @@ def test_complete_only_when_every_proxy_found_has_answered(node: FakeNode, watch
             node.figures(proxy, "d1", second)
         assert watcher.complete() is complete
     assert [view.node for view in watcher.views()] == ["/drone/p", "/gcs/p"]
+    assert [(path.name, path.taken) for path in watcher.views()[0].paths.values()] == [("lte", 11), ("radio", 11)]
     find(node, "/late/p")
     assert not watcher.complete() and watcher.silent() == ["/late/p"]
 

@@ -114,7 +114,7 @@ class Player:
     @staticmethod
     def _many(track: Track) -> int:
         """How many messages of a topic about several drones and sides may be the newest of one of them."""
-        return 4096 if track.kind in ("TunnelStats", "LinkQuality") else 1
+        return 4096 if track.kind in ("TunnelStats", "LinkQuality", "PathStatus") else 1
 
     def _between(self, after_s: float, at_s: float) -> list[tuple[float, str, RecordedMessage]]:
         found: list[tuple[float, str, RecordedMessage]] = []

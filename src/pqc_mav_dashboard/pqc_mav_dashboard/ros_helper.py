@@ -23,8 +23,14 @@ from pqc_mav_dashboard.topics import is_wanted, node_of, short_type
 
 TELL_S = 1.0
 LOOK_EVERY = 2  # rounds
-EVERY = ("TunnelStatus", "HandshakeReport", "TunnelStats", "LinkQuality")  # one topic tells of many drones
-ON_REQUEST = ("TunnelStats", "LinkQuality", "HandshakeReport")
+EVERY = (
+    "TunnelStatus",
+    "HandshakeReport",
+    "TunnelStats",
+    "LinkQuality",
+    "PathStatus",
+)  # one topic tells of many drones
+ON_REQUEST = ("TunnelStats", "LinkQuality", "PathStatus", "HandshakeReport")
 MOST = 4096  # messages of a topic that are taken in a round
 CALL_S = 10.0
 

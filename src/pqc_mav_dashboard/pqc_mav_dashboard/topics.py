@@ -20,7 +20,7 @@ SENSES = {
     "PolicyDecision": "policy",
     "ThreatReport": "threat",
 }
-TUNNEL = ("TunnelStatus", "TunnelStats", "LinkQuality", "HandshakeReport")
+TUNNEL = ("TunnelStatus", "TunnelStats", "LinkQuality", "PathStatus", "HandshakeReport")
 WANTED = frozenset(PACKAGE + name for name in (*SENSES, *TUNNEL))
 HANDSHAKES = 64
 Tell = Callable[[str, Mapping[str, Any]], None]
@@ -57,6 +57,7 @@ class _Tunnel:
     stats: Mapping[str, Any] | None = None
     stats_at_s: float = 0.0
     sides: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    paths: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Topics:
@@ -138,8 +139,9 @@ class Topics:
                     name.removeprefix("radio_"): value for name, value in local.items() if name.startswith("radio_")
                 }
         heard_s = max(tunnel.status_at_s, tunnel.stats_at_s)
-        role = str(tunnel.status.get("role"))
-        return End(node, role, drone, heard_s, tunnel.status, tunnel.stats, link, seen_s=heard_s - tunnel.status_at_s)
+        status = {**tunnel.status, "paths": list(tunnel.paths.values())}
+        role = str(status.get("role"))
+        return End(node, role, drone, heard_s, status, tunnel.stats, link, seen_s=heard_s - tunnel.status_at_s)
 
     def _about_tunnel(self, kind: str, node: str, fields: Mapping[str, Any], at_s: float, time_s: float) -> None:
         key = (node, str(fields.get("drone_id")))
@@ -167,6 +169,8 @@ class Topics:
             tunnel = self._early.setdefault(key, _Tunnel({}, at_s))
         if kind == "TunnelStats":
             tunnel.stats, tunnel.stats_at_s = fields, at_s
+        elif kind == "PathStatus":
+            tunnel.paths[str(fields.get("name"))] = fields
         else:
             tunnel.sides[str(fields.get("side"))] = fields
 

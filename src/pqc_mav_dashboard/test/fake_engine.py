@@ -14,8 +14,14 @@ from typing import Any
 SUITE, CODE = "cs-mlkem768-aesgcm-mldsa65", "ML-768-AG-MD-65"
 
 
+LTE = {"name": "lte", "via": "wwan0", "state": "best", "silence_s": 0.0, "rtt_ms": 61.2, "loss": 0.01, "taken": 1}
+LTE |= {"tx_packets": 90_000, "tx_bytes": 12_400_000, "rx_packets": 9_000, "rx_bytes": 1_100_000, "problem": ""}
+GONE = {"state": "dead", "rtt_ms": None, "loss": None, "problem": "/dev/ttyUSB0 is not there."}
+PATHS = [LTE, {**LTE, "name": "radio", "via": "/dev/ttyUSB0", **GONE}]
+
+
 def tunnel(number: int, moment: int, suite: str) -> dict[str, Any]:
-    """Status of one drone: every tenth is down, every seventh degraded."""
+    """Status of one drone: every tenth is down, every seventh degraded; every fourth has several paths."""
     state = "DOWN" if number % 10 == 0 else "DEGRADED" if number % 7 == 0 else "UP"
     up = state != "DOWN"
     return {
@@ -34,6 +40,7 @@ def tunnel(number: int, moment: int, suite: str) -> dict[str, Any]:
         "ratchets": 0,
         "ratchet_for_s": 0.0,
         "stations": [],
+        "paths": [] if number % 4 else PATHS,
         "station": "",
         "station_role": "",
         "handshakes_ok": 1,

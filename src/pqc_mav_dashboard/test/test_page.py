@@ -383,3 +383,18 @@ def test_a_drone_at_a_radio_shows_what_it_says(page: Page, fleet: Dashboard, wid
     page.open(f"{fleet.url}/#/drone/drone0004", width)
     page.says("RTT, least")
     assert "Radio takes" not in page.run("return text(document.body)")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_drone_with_several_paths_has_a_row_for_each(page: Page, fleet: Dashboard, width: int) -> None:
+    page.open(f"{fleet.url}/#/drone/drone0004", width)
+    for words in (
+        "Path lte",
+        "best, 61 ms, loss 1 %, 12.4 MB up, 1.1 MB down",
+        "Path radio",
+        "/dev/ttyUSB0 is not there.",
+    ):
+        page.says(words)
+    page.open(f"{fleet.url}/#/drone/drone0003", width)
+    page.says("RTT, least")
+    assert "Path lte" not in page.run("return text(document.body)")

@@ -22,6 +22,16 @@ def test_a_radio_is_shown_of_links_that_have_one() -> None:
         assert end.link is not None and end.link.get("radio") == shown
 
 
+def test_paths_are_shown_in_their_order_with_what_they_said_last() -> None:
+    topics = Topics()
+    put(topics, "/drone/pqc_proxy/status", "TunnelStatus", state=2, role="drone", drone_id="d1")
+    for state in ("good", "dead"):
+        for name in ("lte", "radio"):
+            put(topics, "/drone/pqc_proxy/paths", "PathStatus", drone_id="d1", name=name, state=state)
+    (end,) = topics.ends()
+    assert [(path["name"], path["state"]) for path in end.status["paths"]] == [("lte", "dead"), ("radio", "dead")]
+
+
 def put(topics: Topics, topic: str, message: str, at_s: float = 0.0, /, **fields: Any) -> None:
     topics.put(topic, MSG + message, fields, at_s, 1000.0 + at_s)
 

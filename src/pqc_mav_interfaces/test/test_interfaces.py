@@ -60,6 +60,7 @@ def test_there_are_interfaces() -> None:
         "HandshakeReport",
         "LinkQuality",
         "ListSuites",
+        "PathStatus",
         "PinSuite",
         "PolicyDecision",
         "PowerSample",
@@ -76,6 +77,7 @@ def test_there_are_interfaces() -> None:
         "ThreatReport",
         "TunnelStats",
         "TunnelStatus",
+        "UsePath",
         "VehicleState",
     }
 

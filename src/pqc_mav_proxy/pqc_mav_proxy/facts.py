@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The services `~/list_suites` and `~/get_info`: what a configuration can be made of, and what was asked for."""
+"""Services beside the rekeys: `~/list_suites` and `~/get_info`, which need no tunnel, and `~/use_path`, which does."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 import pqc_mav_tunnel
 from pqc_mav_interfaces.msg import SuiteInfo
-from pqc_mav_interfaces.srv import GetInfo, ListSuites
+from pqc_mav_interfaces.srv import GetInfo, ListSuites, UsePath
 
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.key_values import to_key_values
+from pqc_mav_common.local_socket import ControlError
 from pqc_mav_proxy.conversions import fill, message_of
+from pqc_mav_proxy.daemon_host import DaemonHost
+from pqc_mav_proxy.engine_host import EngineHost
 
 
 def offer_facts(node: Any, config: Callable[[], Mapping[str, Any]]) -> None:
@@ -43,3 +46,20 @@ def list_suites(request: ListSuites.Request, response: ListSuites.Response) -> L
     response.ok = True
     response.suites = [message_of(SuiteInfo, suite.as_dict()) for suite in found]
     return response
+
+
+def offer_paths(node: Any, running: Callable[[], EngineHost | DaemonHost | None]) -> None:
+    """Serves the operator's word about a drone's paths; `running` is the engine, None while there is none."""
+
+    def use_path(request: UsePath.Request, response: UsePath.Response) -> UsePath.Response:
+        host = running()
+        if host is None:
+            response.message = "The node is not active, so there is no tunnel to steer; activate it first."
+            return response
+        try:
+            return fill(response, {"ok": True, **host.ask("path", path=request.path, use=request.use)})
+        except ControlError as error:
+            response.message = one_line(error)
+            return response
+
+    node.create_service(UsePath, "~/use_path", use_path)

@@ -29,7 +29,7 @@ from pqc_mav_common.repeater import Repeater
 from pqc_mav_proxy import parameters
 from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
-from pqc_mav_proxy.facts import offer_facts
+from pqc_mav_proxy.facts import offer_facts, offer_paths
 from pqc_mav_proxy.rekey_server import RekeyServer
 from pqc_mav_proxy.topics import ProxyTopics
 
@@ -63,6 +63,7 @@ class PqcProxyNode(ManagedNode):
         self._again_s = 0.0
         # From the start: who asks for a rekey before there is a configuration is told so, and waits for no answer.
         offer_facts(self, self._counting)
+        offer_paths(self, self._running_host)
         self._rekeys = RekeyServer(self, self._running_host)
         self._ticks = Repeater(TICK_S, self._publish_periodic, self._unexpected)
         self._detectors = Repeater(SERVER_TICK_S, self._publish_server, self._unexpected)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, PathStatus, ServerStats, TunnelStats, TunnelStatus
 from rclpy.time import Time
 from std_msgs.msg import Header
 
@@ -57,6 +57,7 @@ class ProxyTopics:
         self._leaving = Leaving(node)
         self._stats = node.create_lifecycle_publisher(TunnelStats, "~/stats", qos.periodic(count))
         self._link = node.create_lifecycle_publisher(LinkQuality, "~/link", qos.periodic(2 * count))
+        self._paths = node.create_lifecycle_publisher(PathStatus, "~/paths", qos.periodic(count))
         self._server = node.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
         self._handshake = node.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
         self._diagnostics = node.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
@@ -107,6 +108,9 @@ class ProxyTopics:
         self.publish_status(host)
         for entry in picture["stats"]:
             self._stats.publish(message_of(TunnelStats, entry, header))
+        for status in picture["status"]:
+            for path in status["paths"]:
+                self._paths.publish(message_of(PathStatus, path, header))
         for link in picture["link"]:
             for side in link:
                 self._link.publish(message_of(LinkQuality, side, header))

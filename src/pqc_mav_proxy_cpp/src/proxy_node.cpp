@@ -83,6 +83,10 @@ void ProxyNode::make_services() {
   get_info_ = create_service<GetInfo>(
       "~/get_info",
       [this](std::shared_ptr<GetInfo::Request>, std::shared_ptr<GetInfo::Response> response) { get_info(*response); });
+  use_path_ = create_service<UsePath>(
+      "~/use_path", [this](std::shared_ptr<UsePath::Request> request, std::shared_ptr<UsePath::Response> response) {
+        use_path(*request, *response);
+      });
   rekeys_ = std::make_unique<RekeyServer>(*this, [this] { return running_host(); });
 }
 
@@ -257,6 +261,20 @@ void ProxyNode::get_info(GetInfo::Response& response) {
   for (const auto& [key, value] : config.items())
     info["config"].push_back({{"key", key}, {"value", key_value_text(value)}});
   fill(response, info);
+}
+
+void ProxyNode::use_path(const UsePath::Request& request, UsePath::Response& response) {
+  const auto host = running_host();
+  if (!host) {
+    response.message = "The node is not active, so there is no tunnel to steer; activate it first.";
+    return;
+  }
+  try {
+    response.message = host->ask("path", {{"path", request.path}, {"use", request.use}})["message"];
+    response.ok = true;
+  } catch (const Refusal& refusal) {
+    response.message = one_line(refusal.what());
+  }
 }
 
 Json ProxyNode::counting() {

@@ -17,11 +17,13 @@
 #include <optional>
 #include <pqc_mav_interfaces/msg/handshake_report.hpp>
 #include <pqc_mav_interfaces/msg/link_quality.hpp>
+#include <pqc_mav_interfaces/msg/path_status.hpp>
 #include <pqc_mav_interfaces/msg/server_stats.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_stats.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_status.hpp>
 #include <pqc_mav_interfaces/srv/get_info.hpp>
 #include <pqc_mav_interfaces/srv/list_suites.hpp>
+#include <pqc_mav_interfaces/srv/use_path.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
 #include <set>
@@ -68,6 +70,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   using Publisher = std::shared_ptr<rclcpp_lifecycle::LifecyclePublisher<Message>>;
   using Told = std::set<std::string>;
   using ListSuites = pqc_mav_interfaces::srv::ListSuites;
+  using UsePath = pqc_mav_interfaces::srv::UsePath;
   using GetInfo = pqc_mav_interfaces::srv::GetInfo;
 
   void declare(const std::vector<std::string>& names);
@@ -131,6 +134,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void publish_server();
   void list_suites(const ListSuites::Request& request, ListSuites::Response& response);
   void get_info(GetInfo::Response& response);
+  void use_path(const UsePath::Request& request, UsePath::Response& response);
   /// The configuration as it counts; what was asked for, as long as there is none.
   Json counting();
 
@@ -150,11 +154,13 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Leaving leaving_{*this};  // publishers of the status that said farewell to a drone
   Publisher<msg::TunnelStats> stats_;
   Publisher<msg::LinkQuality> link_;
+  Publisher<msg::PathStatus> paths_;
   Publisher<msg::ServerStats> server_;
   Publisher<msg::HandshakeReport> handshake_;
   Publisher<diagnostic_msgs::msg::DiagnosticArray> diagnostics_;
   rclcpp::Service<ListSuites>::SharedPtr list_suites_;
   rclcpp::Service<GetInfo>::SharedPtr get_info_;
+  rclcpp::Service<UsePath>::SharedPtr use_path_;
   rclcpp::TimerBase::SharedPtr tick_, server_tick_;
 
   std::mutex mutex_;  // of what follows up to the rekeys

@@ -55,6 +55,7 @@ void ProxyNode::offer() {
   publish_on(status_, "~/status", qos::latched(drones));
   publish_on(stats_, "~/stats", qos::periodic(drones));
   publish_on(link_, "~/link", qos::periodic(2 * drones));
+  publish_on(paths_, "~/paths", qos::periodic(drones));
   publish_on(server_, "~/server_stats", qos::sensor());
   publish_on(handshake_, "~/handshake", qos::event());
   publish_on(diagnostics_, "/diagnostics", qos::periodic(1));
@@ -71,6 +72,7 @@ void ProxyNode::withdraw() {
   status_.reset();
   stats_.reset();
   link_.reset();
+  paths_.reset();
   server_.reset();
   handshake_.reset();
   diagnostics_.reset();
@@ -144,6 +146,8 @@ void ProxyNode::publish_of(Host& host) {
   make_room(picture["status"]);
   publish_status(host, false);
   for (const auto& each : picture["stats"]) stats_->publish(message_of<msg::TunnelStats>(each, stamped));
+  for (const auto& status : picture["status"])
+    for (const auto& path : status["paths"]) paths_->publish(message_of<msg::PathStatus>(path, stamped));
   for (const auto& link : picture["link"])
     for (const auto& side : link) link_->publish(message_of<msg::LinkQuality>(side, stamped));
   publish_diagnoses(host.ask("diagnosis"), stamped);

@@ -40,7 +40,7 @@ struct StationStatus {
 
 /// One of several paths as the drone sees it.
 struct PathStatus {
-  std::string name, via;
+  std::string drone_id, name, via;
   std::string state;     // "best" (in use), "good", "dead", "unknown" or "off"
   double silence_s = 0;  // since its last answer, while it owes one
   std::optional<double> rtt_ms, loss;

@@ -204,6 +204,7 @@ void DronePaths::publish(std::uint64_t now) {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     const auto& path = *paths_[i];
     PathStatus one;
+    one.drone_id = drone_;
     one.name = path.entry.name;
     one.via = path.entry.radio ? path.wire->radio().name() : path.entry.via;
     one.state = name_of(choice_.state(i, now));

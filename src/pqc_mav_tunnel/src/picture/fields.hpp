@@ -18,6 +18,7 @@ struct LinkSide {
 };
 
 std::span<const Row<LinkStatus>> status_rows() noexcept;
+std::span<const Row<PathStatus>> path_rows() noexcept;
 // The counters are between these.
 std::span<const Row<LinkStats>> stats_head_rows() noexcept;
 std::span<const Row<LinkStats>> stats_rows() noexcept;

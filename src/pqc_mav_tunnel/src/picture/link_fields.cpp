@@ -9,6 +9,32 @@ namespace {
 
 constexpr auto kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+/// Unknown at a path that never answered.
+template <auto Member>
+constexpr auto answered(std::string_view text) {
+  return figure<PathStatus,
+                [](const PathStatus& path) { return path.*Member ? Json(*(path.*Member)) : Json(nullptr); }>(
+             name_of<Member>(), text)
+      .typed("float32");
+}
+
+using Way = PathStatus;
+constexpr std::array kPath{
+    row<&Way::drone_id>("the drone whose path this is"),
+    row<&Way::name>("its name in the parameter `paths`"),
+    row<&Way::via>("the interface, own address or serial radio that it goes by; \"\": the system's routes"),
+    row<&Way::state>("\"best\": in use, \"good\": answers, \"dead\": does not, \"unknown\": not tried yet, or \"off\""),
+    row<&Way::silence_s>("time since its last answer, while it owes one [s]; 0 otherwise"),
+    answered<&Way::rtt_ms>("round-trip time of its probes, smoothed [ms]"),
+    answered<&Way::loss>("share of its probes without an answer (0-1)"),
+    row<&Way::tx_packets>("encrypted datagrams sent by it [count]"),
+    row<&Way::tx_bytes>("bytes of these [B]"),
+    row<&Way::rx_packets>("authenticated datagrams that came by it [count]"),
+    row<&Way::rx_bytes>("bytes of these [B]"),
+    row<&Way::taken>("times that packets began to take it [count]"),
+    row<&Way::problem>("why it cannot be used now, as one sentence; \"\": nothing known"),
+};
+
 using A = LinkStatus;
 constexpr std::array kStatus{
     row<&A::drone_id>("the drone this tunnel belongs to: 1-32 characters of a-z, 0-9, \"_\", \"-\""),
@@ -52,23 +78,9 @@ constexpr std::array kStatus{
     figure<A,
            [](const A& a) {
              Json out = Json::array();
-             for (const auto& each : a.paths)
-               out.push_back({{"name", each.name},
-                              {"via", each.via},
-                              {"state", each.state},
-                              {"silence_s", each.silence_s},
-                              {"rtt_ms", each.rtt_ms ? Json(*each.rtt_ms) : Json(nullptr)},
-                              {"loss", each.loss ? Json(*each.loss) : Json(nullptr)},
-                              {"tx_packets", each.tx_packets},
-                              {"tx_bytes", each.tx_bytes},
-                              {"rx_packets", each.rx_packets},
-                              {"rx_bytes", each.rx_bytes},
-                              {"taken", each.taken},
-                              {"problem", each.problem}});
+             for (const auto& each : a.paths) project(out.emplace_back(), kPath, each, kInDoor);
              return out;
-           }>("paths",
-              "on a drone with several, in order of preference: name, via, state (best, good, dead, unknown, "
-              "off), silence_s, rtt_ms, loss, tx_packets, tx_bytes, rx_packets, rx_bytes, taken, problem")
+           }>("paths", "on a drone with several, in order of preference, as in `~/paths`")
         .typed("object[]")
         .only(kNoMessage),
     row<&A::handshakes_ok>("first handshakes completed since start [count]"),
@@ -220,6 +232,7 @@ constexpr std::array kServer{
 
 }  // namespace
 
+std::span<const Row<PathStatus>> path_rows() noexcept { return kPath; }
 std::span<const Row<LinkStatus>> status_rows() noexcept { return kStatus; }
 std::span<const Row<LinkStats>> stats_head_rows() noexcept { return kStatsHead; }
 std::span<const Row<LinkStats>> stats_rows() noexcept { return kStats; }

@@ -3,7 +3,7 @@
 
 import { Charts } from "./charts.js";
 import { csvButton, moment, ofTable } from "./csv.js";
-import { DASH, bits, clock, duration, endName, milliseconds, number, percent, suite } from "./format.js";
+import { DASH, bits, clock, duration, endName, megabytes, milliseconds, number, percent, suite } from "./format.js";
 import { el, replaceIf, setText, table } from "./dom.js";
 import { handshakeTable } from "./handshakes.js";
 import { drawPlan } from "./plan.js";
@@ -26,6 +26,19 @@ const RADIO = [
   ["Frames on the line", ofRadio((r) => `${number(r.line_errors)} damaged, ${number(r.not_mine)} not mine`)],
   ["Radio did not take", ofRadio((r) => `${number(r.dropped)} dropped, stuck ${number(r.stuck)} times`)],
 ];
+
+// A row for each path of a drone that has several; its own end tells them.
+function pathRows(ends) {
+  const names = [...new Set(ends.flatMap((e) => (e.status.paths || []).map((path) => path.name)))];
+  return names.map((name) => [`Path ${name}`, (e) => saidOfPath((e.status.paths || []).find((path) => path.name === name))]);
+}
+
+function saidOfPath(path) {
+  if (!path) return DASH;
+  const carried = `${megabytes(path.tx_bytes)} up, ${megabytes(path.rx_bytes)} down`;
+  const words = `${path.state}, ${milliseconds(path.rtt_ms)}, loss ${percent(path.loss, 0)}, ${carried}`;
+  return path.problem ? `${words}: ${path.problem}` : words;
+}
 
 export class DroneView {
   constructor(root, drone, actions, span) {
@@ -143,6 +156,7 @@ export class DroneView {
       ["Blackouts (5 s)", (e) => number(e.link?.local?.blackouts)],
       ["RTT, least", (e) => `${milliseconds(e.link?.rtt_ms)}, ${milliseconds(e.link?.rtt_min_ms)}`],
       ...(message.ends.some((e) => e.link?.radio) ? RADIO : []),
+      ...pathRows(message.ends),
       ["Dropped", (e) => number(e.drops)],
       ["Handshakes", (e) => `${number(e.status.handshakes_ok)} first, ${number(e.status.rekeys_ok)} renewed, ${number(e.status.handshakes_failed)} failed`],
       ["Application", (e) => (e.status.plain_local ? `${e.status.plain_local} → ${e.status.plain_peer || "nobody yet"}` : DASH)],

@@ -56,6 +56,10 @@ export function bytes(value) {
   return value < 10000 ? `${value.toLocaleString("en")} B` : `${(value / 1024).toFixed(1)} KiB`;
 }
 
+export function megabytes(value) {
+  return known(value) ? `${(value / 1e6).toFixed(1)} MB` : DASH;
+}
+
 /** An end for people: "drone" for the node /drone/pqc_proxy; sockets have short names already. */
 export function endName(name) {
   return (name || "").replace(/^\//, "").replace(/\/pqc_proxy$/, "");
