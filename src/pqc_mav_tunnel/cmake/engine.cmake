@@ -2,9 +2,9 @@
 # The engine as a static library, and the YAML reader for hosts without ROS parameters.
 # Room by room, each with what is in its folder: the long-term keys on disk; packets and keys of a session, MAVLink by
 # importance, MAVLink as streams, frames on a serial line, which of several paths and the handshake, all without sockets
-# or clock; sockets and the packet thread; when to shake hands; every figure of an engine; the control socket.
+# or clock; sockets and the packet thread; when to shake hands; every figure of an engine; the control socket; what a drone passes on for others.
 file(GLOB pqcmav_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "src/*.cpp")
-foreach(room crypto keys session shape route line paths handshake net control picture console)
+foreach(room crypto keys session shape route line paths handshake net control picture console relay)
   file(GLOB found CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "src/${room}/*.cpp")
   list(APPEND pqcmav_sources ${found})
 endforeach()

@@ -16,6 +16,7 @@
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "relay/network.hpp"
 #include "shape/message_class.hpp"
 #include "text.hpp"
 
@@ -312,6 +313,23 @@ void check_radio(const std::string& key, const RadioSettings& radio, const std::
   }
 }
 
+void read_relay(Reader& in, EngineConfig& out) {
+  out.relay_port = static_cast<std::uint16_t>(in.get<std::int64_t>("relay_port"));
+  out.relay_from = in.get<Strings>("relay_from");
+  out.relay_kbit = static_cast<std::uint32_t>(in.get<std::int64_t>("relay_kbit"));
+  for (const auto& network : out.relay_from) (void)parse_network(network, "relay_from");
+  if (out.relay_port == 0) return;
+  if (out.relay_from.empty())
+    throw TunnelError(Errc::config_invalid,
+                      "'relay_port' is set and 'relay_from' is empty: name the networks of the drones to pass on for, "
+                      "such as 10.0.0.0/24.");
+  if (out.peers.front().radio)
+    throw TunnelError(Errc::config_invalid,
+                      "'relay_port' is set, but this drone's way is a radio; it can pass on by IP alone.");
+  if (out.relay_port == out.local_data_port)
+    throw TunnelError(Errc::config_invalid, "'relay_port' and 'local_data_port' are the same; give each its own.");
+}
+
 void read_drone(Reader& in, EngineConfig& out) {
   out.drone_id = in.get<std::string>("drone_id");
   check_id(out.drone_id, "drone_id");
@@ -330,6 +348,7 @@ void read_drone(Reader& in, EngineConfig& out) {
   const bool sign = in.get<bool>("sign");
   if (in.given("sign")) out.sign = sign;
   out.local_data_port = static_cast<std::uint16_t>(in.get<std::int64_t>("local_data_port"));
+  read_relay(in, out);
   out.plain_bind = in.get<std::string>("plain_bind");
   out.plain_peer = in.get<std::string>("plain_peer");
   out.plain_tap = in.get<std::string>("plain_tap");

@@ -119,6 +119,15 @@ const std::vector<ConfigKey>& table() {
        "Port on the gcs where handshakes and encrypted packets arrive. On a gcs 0 takes a free one.", true, true},
       {"local_data_port", i(kDefaultDroneDataPort), 0, 65535, "UDP port",
        "Port on the drone where answers and encrypted packets arrive; 0 takes a free one.", true, false},
+      {"relay_port", i(0), 0, 65535, "UDP port",
+       "Pass on for other drones: they send to this port what is for the gcs, as path.<name>.peer or 'peer' "
+       "(docs/paths.md). 0 = no.",
+       true, false},
+      {"relay_from", Strings{}, kNone, kNone, "",
+       "For whom it passes on: networks or addresses such as 10.0.0.0/24. Up to eight drones at once.", true, false},
+      {"relay_kbit", i(kRelayKbit), 16, 100'000, "kbit/s",
+       "The rate that all other drones together may send through this one. Leave room for its own packets.", true,
+       false},
       {"plain_bind", std::string{"127.0.0.1:14590"}, kNone, kNone, "host:port",
        "Where the autopilot side (mavros, a router, a simulator) sends its plaintext MAVLink: on loopback, see "
        "plain_allow_remote.",

@@ -22,6 +22,7 @@ inline constexpr std::uint8_t kVersion = 3;
 inline constexpr std::uint64_t kSequenceLimit = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kForcedRekeyPackets = std::uint64_t{1} << 28;
 inline constexpr std::size_t kDefaultMaxPayload = 1432;
+inline constexpr std::uint32_t kRelayKbit = 1000;
 inline constexpr std::size_t kMaxDatagram = 65507;  // largest UDP payload over IPv4
 // Over a serial line: the longest datagram; bundles of which one, with a compact header, is one packet of a radio.
 inline constexpr std::size_t kLineDatagramMost = 1472, kRadioBundleBytes = 203;

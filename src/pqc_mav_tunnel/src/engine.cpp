@@ -123,8 +123,10 @@ void Engine::Impl::start(Engine& engine) {
     if (gcs) gcs->start(*data);
     if (drone) drone->attach(*data);
     data->start();
+    if (config.relay_port != 0) relay = std::make_unique<DroneRelay>(config, events, [this] { return way(); });
     if (drone) drone->start();
   } catch (...) {
+    relay.reset();
     data->stop();
     data.reset();
     throw;
@@ -136,9 +138,30 @@ void Engine::Impl::start(Engine& engine) {
   events.log(LogLevel::info, "", "Control socket: " + control_path + '.');
 }
 
+std::optional<RelayWay> Engine::Impl::way() const {
+  const auto picture = data->picture_of(0);
+  if (!picture || !picture->current || picture->peer.empty()) return std::nullopt;
+  const auto& peer = picture->peer;
+  RelayWay out{peer, {}, {}};
+  out.gcs.local = {};
+  out.gcs.path = 0;
+  auto from = config.bind;
+  if (const auto* paths = data->paths()) {
+    const auto& entry = paths->entry(peer.path);
+    if (entry.radio) return std::nullopt;
+    const bool address = is_ipv4(entry.via) || is_ipv6(entry.via);
+    if (!address) out.device = entry.via;
+    if (!entry.via.empty()) from = address ? entry.via : "";
+  }
+  if (from.empty()) from = peer.family() == AF_INET6 ? "::" : "0.0.0.0";
+  out.from = resolve(from, 0, true, SOCK_DGRAM);
+  return out;
+}
+
 void Engine::Impl::stop() {
   if (!running) return;
   running = false;
+  relay.reset();
   if (drone) drone->stop();
   if (gcs) gcs->stop();
   console.reset();  // rekeys that were asked there have their answer now
@@ -219,6 +242,7 @@ NamedCounters Engine::totals() const {
     counters.busy.add(impl_->plane().handover_full());
     add_named(out, server_counters(), counters);
   }
+  if (impl_->relay) add_named(out, relay_counters(), impl_->relay->counters());
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "pqc_mav_tunnel/engine.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "rate_meter.hpp"
+#include "relay/drone_relay.hpp"
 
 namespace pqcmav {
 
@@ -30,6 +32,8 @@ class Engine::Impl {
   void start(Engine& engine);
   [[nodiscard]] std::string self_test() const;  // what it says; throws TunnelError(crypto) if one fails
   void stop();
+  /// Where this drone's own packets go now; nothing without a session, or by a radio.
+  [[nodiscard]] std::optional<RelayWay> way() const;
 
   /// Null once the drone was removed.
   [[nodiscard]] std::shared_ptr<const LinkLedger> ledger(std::size_t i) const {
@@ -66,6 +70,7 @@ class Engine::Impl {
   std::unique_ptr<DroneControl> drone;
   std::unique_ptr<GcsControl> gcs;
   std::unique_ptr<DataPlane> data;
+  std::unique_ptr<DroneRelay> relay;  // of a drone that passes on for others
   std::unique_ptr<Console> console;
   std::string control_path;
   mutable RateMeter rates;

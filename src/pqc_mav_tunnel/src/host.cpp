@@ -56,6 +56,7 @@ NamedCounters closed_totals(const EngineConfig& config) {
   NamedCounters out;
   add_named(out, process_counters(), ProcessCounters());
   if (config.role == Role::gcs) add_named(out, server_counters(), ServerCounters());
+  if (config.relay_port != 0) add_named(out, relay_counters(), RelayCounters());
   return out;
 }
 

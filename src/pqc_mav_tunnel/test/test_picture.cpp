@@ -33,10 +33,15 @@ TEST(Picture, HasWhatTheSchemaSays) {
   EXPECT_EQ(names_in(picture_of(stats)), names_of("stats"));
   for (const auto& side : picture_of(sample_link())) EXPECT_EQ(names_in(side), names_of("link"));
   EXPECT_EQ(names_in(picture_of(sample_handshake())), names_of("handshake"));
+  auto status = sample_status();
+  status.paths.emplace_back();
+  EXPECT_EQ(names_in(picture_of(status)["paths"][0]), names_of("path"));
+  EXPECT_EQ(picture_of(status)["paths"][0]["rtt_ms"], nullptr);  // it has not answered yet
   EXPECT_EQ(names_in(picture_of(require_suite(kDefaultSuite))), names_of("suite"));
   NamedCounters totals;
   add_named(totals, process_counters(), ProcessCounters());
   add_named(totals, server_counters(), ServerCounters());
+  add_named(totals, relay_counters(), RelayCounters());
   EXPECT_EQ(names_in(picture_of(ServerView{totals, {}, {}, {}})), names_of("server"));
 }
 

@@ -112,6 +112,9 @@ struct EngineConfig {
   bool standby = false;
   double failover_after_s = 0, failback_s = 0;
   std::uint16_t local_data_port = 0;
+  std::uint16_t relay_port = 0;  // 0: it passes on for nobody
+  std::vector<std::string> relay_from;
+  std::uint32_t relay_kbit = 0;
   // both: the gcs' name and port
   std::string bind, gcs_id;
   std::uint16_t data_port = 0;

@@ -104,6 +104,13 @@ struct ProcessCounters {
   void add(ProcessCounters other) noexcept;
 };
 
+/// Of a drone that passes on for others. Written by the relay's thread.
+struct RelayCounters {
+  Counter up, up_bytes, down, down_bytes;
+  Counter refused;  // not from whom it passes on for, no datagram of a tunnel, too many drones, or passed on too often
+  Counter dropped;  // above the rate, or there was no way
+};
+
 /// What a gcs counts besides. Written by the data thread.
 struct ServerCounters {
   Counter gated, retried, completed, ratchets, failed, busy, restarts, keygens;

@@ -123,6 +123,20 @@ constexpr std::array kServerCounters{
     row<&S::keygens>("KEM key pairs made [count]").only(kNoMessage),
 };
 
+using Passed = RelayCounters;
+constexpr std::array kRelayCounters{
+    row<&Passed::up>("datagrams of other drones passed on to the gcs [count]", "relay_up").only(kNoMessage),
+    row<&Passed::up_bytes>("the same in bytes [B]", "relay_up_bytes").only(kNoMessage),
+    row<&Passed::down>("datagrams of the gcs passed on to other drones [count]", "relay_down").only(kNoMessage),
+    row<&Passed::down_bytes>("the same in bytes [B]", "relay_down_bytes").only(kNoMessage),
+    row<&Passed::refused>("not passed on: of a stranger, of no tunnel, of too many drones or in a circle [count]",
+                          "relay_refused")
+        .only(kNoMessage),
+    row<&Passed::dropped>("not passed on: above relay_kbit, or this drone had no way to the gcs itself [count]",
+                          "relay_dropped")
+        .only(kNoMessage),
+};
+
 /// Those of a rank between two, in its order.
 template <typename Rows>
 std::vector<WatchedCounter> watched(const Rows& rows, std::uint8_t above, std::uint8_t below) {
@@ -140,6 +154,7 @@ std::vector<WatchedCounter> watched(const Rows& rows, std::uint8_t above, std::u
 std::span<const Row<LinkCounters>> link_counters() noexcept { return kLinkCounters; }
 std::span<const Row<ProcessCounters>> process_counters() noexcept { return kProcessCounters; }
 std::span<const Row<ServerCounters>> server_counters() noexcept { return kServerCounters; }
+std::span<const Row<RelayCounters>> relay_counters() noexcept { return kRelayCounters; }
 
 void ProcessCounters::add(ProcessCounters other) noexcept {
   for (const auto& row : kProcessCounters) row.counter(*this).add(row.counter(other).get());

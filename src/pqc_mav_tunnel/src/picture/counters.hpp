@@ -11,6 +11,7 @@ std::span<const Row<LinkCounters>> link_counters() noexcept;
 std::span<const Row<ProcessCounters>> process_counters() noexcept;
 /// Those that a gcs has besides.
 std::span<const Row<ServerCounters>> server_counters() noexcept;
+std::span<const Row<RelayCounters>> relay_counters() noexcept;
 
 /// As those of status.hpp: of the process, what snapshots do.
 std::span<const WatchedCounter> watched_of_snapshots();

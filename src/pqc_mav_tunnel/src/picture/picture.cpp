@@ -101,9 +101,10 @@ Json picture_of(const Suite& suite) {
 
 Json picture_schema() {
   return {{"status", fields_of("TunnelStatus", status_rows())},
+          {"path", fields_of("PathStatus", path_rows())},
           {"stats", fields_of("TunnelStats", stats_head_rows(), link_counters(), stats_rows(), rate_rows())},
           {"link", fields_of("LinkQuality", link_rows(), radio_rows(), side_rows(), report_rows())},
-          {"server", fields_of("ServerStats", process_counters(), server_counters(), server_rows())},
+          {"server", fields_of("ServerStats", process_counters(), server_counters(), relay_counters(), server_rows())},
           {"handshake", fields_of("HandshakeReport", event_rows(), handshake_rows(), times_rows())},
           {"suite", fields_of("SuiteInfo", suite_rows())}};
 }

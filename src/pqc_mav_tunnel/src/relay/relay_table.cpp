@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/relay_table.hpp"
+
+#include <algorithm>
+
+namespace pqcmav {
+namespace {
+
+constexpr unsigned kHop = 16, kFirstTtl = 3 * kHop;
+
+/// What a drone's datagrams begin with (docs/protocol.md section 3).
+bool of_drone(std::uint8_t first) noexcept {
+  return first >= 0x80 || first == 0x03 || first == 0x13 || first == 0x23 || first == 0x33;
+}
+bool of_gcs(std::uint8_t first) noexcept {
+  return first >= 0x80 || first == 0x03 || first == 0x13 || first == 0x23 || first == 0x43 || first == 0x53 ||
+         first == 0x63;
+}
+
+}  // namespace
+
+RelayTable::RelayTable(std::vector<Network> from, std::uint32_t kbit)
+    : from_(std::move(from)), bits_per_s_(std::uint64_t{kbit} * 1000) {
+  const auto burst = static_cast<std::int64_t>(bits_per_s_ / 8 * kBurst / kSecond);
+  for (auto& place : places_) place.share = TokenBucket(std::max(burst, kLeastBurstBytes));
+  strangers_ = TokenBucket(kLeastBurstBytes);
+  strangers_.set_rate(bits_per_s_ / kStrangersShare, 0);
+}
+
+std::optional<std::uint8_t> RelayTable::next_ttl(std::uint8_t ttl) noexcept {
+  const auto out = std::min<unsigned>(kFirstTtl, (ttl - 1U) / kHop * kHop);
+  return ttl == 0 || out == 0 ? std::nullopt : std::optional(static_cast<std::uint8_t>(out));
+}
+
+RelayTable::Up RelayTable::up(const SockAddr& client, ByteView datagram, std::uint8_t ttl, std::uint64_t now) noexcept {
+  const auto ip = client.ip16();
+  if (std::ranges::none_of(from_, [&](const Network& network) { return network.has(ip); })) return {Verdict::stranger};
+  if (datagram.empty() || !of_drone(datagram.front())) return {Verdict::malformed};
+  const auto next = next_ttl(ttl);
+  if (!next) return {Verdict::hops};
+  const auto found = place_for(client);
+  if (!found) return {Verdict::full};
+  auto& place = places_[*found];
+  Up out{Verdict::pass, *found, place.client.empty(), *next};
+  auto& bucket = place.answered ? place.share : strangers_;
+  if (bucket.ready_at(datagram.size(), now) > now) return {Verdict::rate};
+  bucket.spend(datagram.size());
+  // An address that nobody answers does not keep its place by going on.
+  if (out.fresh || place.answered) place.heard = now;
+  place.client = client;
+  return out;
+}
+
+RelayTable::Down RelayTable::down(std::size_t at, ByteView datagram, std::uint64_t now) noexcept {
+  auto& place = places_[at];
+  if (place.client.empty() || datagram.empty() || !of_gcs(datagram.front())) return {};
+  place.heard = now;
+  const Down out{true, !place.answered};
+  place.answered = true;
+  if (out.first) share_anew(now);
+  return out;
+}
+
+std::optional<std::size_t> RelayTable::expire(std::uint64_t now) noexcept {
+  for (auto& place : places_) {
+    if (place.client.empty() || now - place.heard < (place.answered ? kIdle : kUnanswered)) continue;
+    place.client = {};
+    place.answered = false;
+    share_anew(now);
+    return static_cast<std::size_t>(&place - places_.data());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> RelayTable::place_for(const SockAddr& client) noexcept {
+  const auto with = [&](const SockAddr& wanted) {
+    return std::ranges::find_if(places_, [&](const Place& place) { return place.client == wanted; });
+  };
+  auto found = with(client);
+  if (found == places_.end())
+    found = std::ranges::find_if(places_, [](const Place& place) { return place.client.empty(); });
+  if (found == places_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - places_.begin());
+}
+
+/// The answered clients have the rate in equal parts.
+void RelayTable::share_anew(std::uint64_t now) noexcept {
+  const auto many = std::ranges::count(places_, true, &Place::answered);
+  for (auto& place : places_)
+    if (place.answered) place.share.set_rate(bits_per_s_ / static_cast<std::uint64_t>(many), now);
+}
+
+}  // namespace pqcmav
