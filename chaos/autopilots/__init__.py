@@ -134,20 +134,20 @@ def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
 def page(rows: list[Row]) -> str:
     """The results page."""
     text = "# Real autopilots\n\nBy `make autopilots ARGS=--record`: the autopilots' own programs in their simulators. "
-    text += "Good runs/all; means ± 95 %.\n\n"
+    text += "Good runs/all; means ± 95 %; an empty cell is as the one above it.\n\n"
     pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
     lines, sentences = [], []
-    titles: set[str] = set()
+    shown = "", ""
     for scene, model in pairs:
         mine = {row["way"]: row for row in rows if (row["scene"], row["autopilot"]) == (scene.name, model.name)}
         if not mine:
             continue
-        loads = [one["load"] for row in mine.values() for one in row["runs"]]
+        loads = [round(one["load"]) for row in mine.values() for one in row["runs"]]
         cells = [_cell(scene, mine[way]) if way in mine else "-" for way in _WAYS.values()]
         figures = "; ".join(scene.columns.values())
-        head = ("", "") if scene.title in titles else (scene.title, figures)
-        titles.add(scene.title)
-        lines.append((*head, model.title, *cells, f"{min(loads):.0f}-{max(loads):.0f}"))
+        head = ["" if new == above else new for new, above in zip((scene.title, figures), shown, strict=True)]
+        shown = scene.title, figures
+        lines.append((*head, model.title, *cells, "-".join(str(each) for each in sorted({min(loads), max(loads)}))))
         name = f"{scene.title}, {model.title}"
         sentences += [f"{name}, {row['way']}: {why}." for row in mine.values() for why in sorted(set(failures(row)))]
     text += tables.markdown(("scene", "figures", "autopilot", *_WAYS.values(), "load"), lines)

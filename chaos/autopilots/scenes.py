@@ -149,10 +149,10 @@ SCENES = {
     each.name: each
     for each in (
         Scene("parameters", "All parameters", parameters, _PARAMETERS),
-        Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
         Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
-        Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
         Scene("radio-parameters", f"All parameters over {_AIR}", parameters, _PARAMETERS, wiring=Wiring.RADIO),
+        Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
+        Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
         Scene(
             "radio-mission", f"A mission of {_ITEMS} items over {_AIR}", mission, _MISSION, good=_same,
             wiring=Wiring.RADIO,

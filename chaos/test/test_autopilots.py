@@ -217,9 +217,10 @@ def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_no
     assert [each["runs"][0]["seconds"] for each in whole] == [2.0, 9.0]
     text = autopilots.page(whole)
     title = SCENES["parameters"].title
-    assert f"| {title} | seconds; parameters; missing at first | PX4 SIH | - | 0/2; 2; 3; 0 | 1-1 |" in text
+    assert f"| {title} | seconds; parameters; missing at first | PX4 SIH | - | 0/2; 2; 3; 0 | 1 |" in text
     assert f"{title}, PX4 SIH, direct: it fell down.\n" in text
-    assert "Not flown with ArduCopter: anything.\n" in text and "Not flown with PX4 SIH: mission, " in text
+    assert "Not flown with ArduCopter: anything.\n" in text and "Not flown with PX4 SIH: radio-parameters, " in text
+    assert f"\n| {SCENES['thin-parameters'].title} |  | PX4 SIH | - | 2/2; 9; 3; 0 | 1 |" in text
 
 
 def test_rates_are_the_mean_of_the_runs_without_the_tunnel() -> None:
