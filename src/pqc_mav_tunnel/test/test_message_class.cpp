@@ -34,6 +34,7 @@ TEST(MessageClass, IsTheTable) {
     if (in(kCorrectionIds, id)) expected = {ShapeClass::transfer, false, true};
     if (id == 22) expected.parameters = true;
     expected.twice = id == 77;
+    expected.file = id == 110 || id == 120;
     if (in(kStreams, id)) expected = {ShapeClass::stream, true, false};
     ASSERT_EQ(classes.of(id), expected) << id;
   }

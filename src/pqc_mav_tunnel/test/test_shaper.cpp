@@ -211,7 +211,7 @@ TEST(Shaper, ARekeyJoinsNoBundle) {
 }
 
 TEST(Shaper, FullQueuesLoseTheirOldest) {
-  const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {39, kShapeTransfers}, {110, kShapeRest}};
+  const std::map<std::uint32_t, std::size_t> places = {{76, kShapeCommands}, {39, kShapeTransfers}, {251, kShapeRest}};
   for (const auto& [id, most] : places) {
     auto shaper = make(64);
     auto now = kS;
@@ -229,6 +229,23 @@ TEST(Shaper, FullQueuesLoseTheirOldest) {
     shaper.take(mavlink2(30, 9, {static_cast<std::uint8_t>(i), 1}), now);
   EXPECT_EQ(run_dry(shaper, now).size(), kShapeStreams);
   EXPECT_EQ(of(shaper.counts(now), ShapeClass::stream).dropped, 5u);
+}
+
+TEST(Shaper, AFileThatComesAtOnceGetsOnWithEachAttempt) {
+  for (const auto id : {110, 120}) {  // FILE_TRANSFER_PROTOCOL, LOG_DATA
+    constexpr std::size_t kPieces = 8 * kShapeRest;
+    auto shaper = make(64);
+    auto now = kS;
+    std::size_t there = 0, attempts = 0;  // whoever reads asks for all that follows what it has
+    while (there < kPieces && ++attempts < 20) {
+      empty_bucket(shaper, now);
+      for (auto i = there; i < kPieces; ++i) shaper.take(mavlink2(id, 100, {1, 1, static_cast<std::uint8_t>(i)}), now);
+      for (const auto& piece : run_dry(shaper, now))
+        if (piece[4] == there) ++there;
+      now += kS;
+    }
+    EXPECT_EQ(attempts, 8u) << id;
+  }
 }
 
 TEST(Shaper, TheRestHasATenthOfTheTurns) {

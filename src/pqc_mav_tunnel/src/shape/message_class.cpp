@@ -19,6 +19,7 @@ constexpr Treatment kControl{ShapeClass::command, true, false};  // sticks and s
 constexpr Treatment kTransfer{ShapeClass::transfer, false, false};
 constexpr Treatment kCorrections{ShapeClass::transfer, false, true};
 constexpr Treatment kParameters{ShapeClass::transfer, false, false, true};
+constexpr Treatment kFile{ShapeClass::rest, false, false, false, false, true};
 constexpr Treatment kStream{ShapeClass::stream, true, false};
 
 struct IdRange {
@@ -37,7 +38,9 @@ constexpr IdRange kRanges[] = {
     {82, 82, kControl},    // SET_ATTITUDE_TARGET
     {84, 84, kControl},    // SET_POSITION_TARGET_LOCAL_NED
     {86, 86, kControl},    // SET_POSITION_TARGET_GLOBAL_INT
+    {110, 110, kFile},     // FILE_TRANSFER_PROTOCOL
     {111, 111, kCommand},  // TIMESYNC
+    {120, 120, kFile},     // LOG_DATA
     {247, 247, kCommand},  // COLLISION
     {253, 253, kCommand},  // STATUSTEXT
     {20, 21, kTransfer},   // parameters asked for
@@ -94,6 +97,7 @@ MessageClasses::MessageClasses(const std::vector<Override>& overrides) {
     treatment.shape_class = given;
     treatment.parameters = treatment.parameters && given == ShapeClass::transfer;
     treatment.twice = treatment.twice && given == ShapeClass::command;
+    treatment.file = treatment.file && given == ShapeClass::rest;
     treatment.newest = given == ShapeClass::stream || (given == ShapeClass::command && control);
     const auto at = std::lower_bound(table_.begin(), table_.end(), id, kById);
     if (at != table_.end() && at->first == id)
@@ -117,12 +121,13 @@ bool is_parameter(ByteView datagram) noexcept {
 DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcept {
   DatagramClass out;
   std::size_t messages = 0;
-  bool corrections = true, parameters = true, twice = true;
+  bool corrections = true, parameters = true, twice = true, file = true;
   const bool readable = walk_mavlink(datagram, [&](const MavlinkHeader& header) {
     const auto treatment = classes.of(header.id);
     corrections = corrections && treatment.corrections;
     parameters = parameters && treatment.parameters;
     twice = twice && treatment.twice;
+    file = file && treatment.file;
     out.shape_class = std::min(out.shape_class, treatment.shape_class);
     out.stream.reset();
     if (header.has_signature && !out.signer)
@@ -134,6 +139,7 @@ DatagramClass classify(ByteView datagram, const MessageClasses& classes) noexcep
   out.corrections = corrections && out.shape_class == ShapeClass::transfer;
   out.parameters = parameters;
   out.twice = twice && !out.signer;
+  out.file = file;
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Treatment {
   bool corrections = false;  // of a satellite receiver: worthless when old
   bool parameters = false;   // values that come by the thousand, without being asked for one by one
   bool twice = false;        // over a radio: an answer, which nobody gives again by itself
+  bool file = false;         // a piece of a file: its reader asks again for all that follows the first gap
   bool operator==(const Treatment&) const = default;
 };
 
@@ -44,6 +45,7 @@ struct DatagramClass {
   std::optional<std::uint32_t> signer = std::nullopt;  // of the first signed message: its system, component, link
   bool parameters = false;                             // and nothing else
   bool twice = false;                                  // and nothing else, unsigned
+  bool file = false;                                   // pieces of files, and nothing else
   bool operator==(const DatagramClass&) const = default;
 };
 

@@ -77,6 +77,10 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
     older->order = packet.order;
     packet.place = older->place;
   } else {
+    if (queued.full() && as.file) {  // what comes after a gap is asked for once more: the queued ones fill it
+      ++counted.dropped;
+      return;
+    }
     if (queued.full()) drop(line, queued.pop_oldest());
     packet.place = pool(line).take();
     packet.taken = now;
