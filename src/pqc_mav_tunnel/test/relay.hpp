@@ -88,6 +88,11 @@ class Relay {
     const std::lock_guard lock(mutex_);
     return std::exchange(seen_[static_cast<std::size_t>(way)], {});
   }
+  /// What the gcs said so far in first handshakes.
+  [[nodiscard]] std::vector<Bytes> answers() {
+    const std::lock_guard lock(mutex_);
+    return answers_;
+  }
   void send_up(ByteView packet) {
     const std::lock_guard lock(mutex_);
     outside_->send(packet, gcs_udp_);
@@ -167,6 +172,7 @@ class Relay {
       const auto index = static_cast<std::size_t>(way);
       if (way == Way::up) drone_ = from.source();
       if (recording_ && !is_handshake(packet)) seen_[index].push_back(packet);
+      if (way == Way::down && is_handshake(packet)) answers_.push_back(packet);
       if (!passes(packet, way) || (way == Way::down && drone_.empty())) continue;
       if (overtakes_ && way == Way::up) overtaker_.send(packet, gcs_udp_);
       Late passing{std::chrono::steady_clock::now() + (overtakes_ ? 20ms : 0ms), way, std::move(packet)};
@@ -199,7 +205,7 @@ class Relay {
   bool stopping_ = false, pass_[2] = {true, true}, pass_handshakes_ = true, hold_answers_ = false, recording_ = false,
        overtakes_ = false, passes_data_ = false;
   std::deque<Late> late_;
-  std::vector<Bytes> seen_[2];
+  std::vector<Bytes> seen_[2], answers_;
   std::set<Bytes> attempts_;
   unsigned loss_percent_ = 0;
   std::minstd_rand random_{1};

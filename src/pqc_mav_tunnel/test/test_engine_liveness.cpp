@@ -153,6 +153,20 @@ TEST(EngineRestart, AGcsThatDiedWithoutAWordIsFoundAgain) {
   EXPECT_EQ(heard, "after the crash");
 }
 
+TEST_F(EngineCalm, WhatAnswersAnAttemptThatEndedIsNoStrangers) {
+  connect();
+  const auto answers = tunnel.relay->answers();
+  ASSERT_FALSE(answers.empty());
+  const auto before = total(*tunnel.drone, "hs_repeated");
+  for (const auto& each : answers) tunnel.relay->send_down(each);
+  EXPECT_TRUE(eventually([&] { return total(*tunnel.drone, "hs_repeated") >= before + answers.size(); }));
+  EXPECT_EQ(total(*tunnel.drone, "hs_unknown"), 0u);
+  auto forged = answers.front();
+  forged.back() ^= 1;
+  tunnel.relay->send_down(forged);
+  EXPECT_TRUE(eventually([&] { return total(*tunnel.drone, "hs_unknown") == 1; })) << "its name alone proves nothing";
+}
+
 TEST_F(EngineLiveness, ADroneThatStopsSaysSoAndMayComeBack) {
   connect();
   tunnel.drone->stop();

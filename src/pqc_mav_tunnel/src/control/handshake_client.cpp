@@ -238,9 +238,18 @@ void HandshakeClient::finish() {
     if (tickets_.size() == 1 || with.empty() || with == data_.link(0).peer || data_.link(0).peer.empty())
       data_.note_round_trip(0, attempt_->transport->full_round_trip(), with);
     data_.rekey_over(0);
+    if (!targets.empty()) ended_ = {attempt_->name, attempt_->keys.clone(), now_ns() + kRestartEchoNs};
   }
   attempt_.reset();
   reschedule();
+}
+
+bool HandshakeClient::answers_ended(ByteView datagram, std::uint64_t now) const {
+  if (!ended_ || now > ended_->until_ns) return false;
+  if (datagram[0] == kRetryType) return open_retry(datagram, ended_->name, ended_->keys.from_gcs).has_value();
+  const auto header = parse_handshake_header(datagram);
+  return header && header->from == HandshakeSide::gcs && header->attempt == ended_->name &&
+         tag_good(ended_->keys.from_gcs, datagram);
 }
 
 HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
@@ -258,6 +267,7 @@ HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& so
     restarted_(SessionId(token->session));
     return HandshakeDrop::taken;
   }
+  if (answers_ended(datagram, now)) return HandshakeDrop::repeated;
   if (!attempt_ || attempt_->targets.empty()) return HandshakeDrop::unknown;
   auto& attempt = *attempt_;
   if (std::find(attempt.targets.begin(), attempt.targets.end(), source) == attempt.targets.end())
@@ -324,6 +334,7 @@ void HandshakeClient::send_due(std::uint64_t now) {
 }
 
 void HandshakeClient::run(std::uint64_t now) {
+  if (ended_ && now > ended_->until_ns) ended_.reset();  // its keys are wiped
   if (!attempt_) return reschedule();
   auto& attempt = *attempt_;
   if (now >= std::min(attempt.limit_ns, attempt.gives_up_ns())) {
@@ -339,10 +350,10 @@ void HandshakeClient::run(std::uint64_t now) {
 }
 
 void HandshakeClient::reschedule() noexcept {
-  deadline_ = Transport::kNever;
+  deadline_ = ended_ ? ended_->until_ns + 1 : Transport::kNever;
   if (!attempt_) return;
   const auto& attempt = *attempt_;
-  deadline_ = std::min({attempt.transport->deadline(), attempt.limit_ns, attempt.gives_up_ns()});
+  deadline_ = std::min({deadline_, attempt.transport->deadline(), attempt.limit_ns, attempt.gives_up_ns()});
   if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
 }
 

@@ -106,6 +106,7 @@ class HandshakeClient final : public HandshakePort {
   void reply(Bytes frame, std::vector<FrameLimits> expecting);
   void ask_again(std::uint16_t after_ms);
   void finish();
+  [[nodiscard]] bool answers_ended(ByteView datagram, std::uint64_t now) const;
   void say_hello(std::uint64_t now);
   void take(ByteView datagram, const SockAddr& source, std::uint64_t now, HandshakeDrop& outcome);
   void send_due(std::uint64_t now);
@@ -124,6 +125,13 @@ class HandshakeClient final : public HandshakePort {
     std::uint64_t taken_ns = 0;  // 0: not yet
   };
   std::vector<Token> tokens_;  // the newest, two for each link
+  /// An attempt that ended a moment ago: what still answers it is no stranger's.
+  struct Ended {
+    AttemptId name{};
+    FragmentKeys keys;
+    std::uint64_t until_ns = 0;
+  };
+  std::optional<Ended> ended_;
 
   std::atomic<bool> silent_{true};
   std::mutex mutex_;
