@@ -160,7 +160,8 @@ def page(rows: list[Row]) -> str:
             text += "anything.\n" if len(missing) == len(SCENES) else f"{', '.join(missing)}.\n"
     seen = sorted({row["machine"].partition(", load")[0].partition(", ")[::2] for row in rows})
     for machine in dict.fromkeys(machine for _, machine in seen):
-        text += f"\n*{', '.join(date for date, other in seen if other == machine)}: {machine}*\n"
+        days = [date for date, other in seen if other == machine]
+        text += f"\n*{' to '.join(dict.fromkeys((days[0], days[-1])))}: {machine}*\n"
     return text
 
 

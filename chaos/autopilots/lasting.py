@@ -144,7 +144,13 @@ def turns(flight: Flight) -> Figures:
             joint.impair({"down": failed % 4 == 1})
             for number in (0, 1):
                 radios.fade(number, float(failed % 4 == 3))
-        trips = max(trips, float(pilot.mode == home))
+        if pilot.mode == home and not trips:
+            trips = 1.0
+            print(f"failsafe {passed:.1f} s after the failure number {failed}: {list(ground.texts)}", flush=True)
+            for end in flight.pair.ends.values() if flight.pair else ():
+                print(
+                    {key: value for key, value in end.stats().items() if value}, end.status().get("paths"), flush=True
+                )
         return not pilot.armed
 
     ground.wait(landed, _MISSION_S, "a landing")
