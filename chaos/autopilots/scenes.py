@@ -122,9 +122,9 @@ _KBIT = {"shape_kbit": LINK["rate_bit_s"] // 1000}
 _STICKS = {
     "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
 }  # fmt: skip
-_CUTS = {"minutes": "minutes", "cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
+_CUTS = {"cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
 _TURNS = {"seconds": "seconds", "fails": "failures", "silence_s": "longest silence s", "trips": "failsafes"}
-_FILES = {"log_s": "log s", "ftp_s": "FTP s", "same": "both the same"}
+_FILES = {"log_s": "LOG_DATA s", "ftp_s": "FTP s", "same": "both the same"}
 _SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
 
 
@@ -151,16 +151,16 @@ SCENES = {
         Scene("parameters", "All parameters", parameters, _PARAMETERS),
         Scene("thin-parameters", f"All parameters over {_RATE}", thin(parameters), _PARAMETERS),
         Scene("radio-parameters", f"All parameters over {_AIR}", parameters, _PARAMETERS, wiring=Wiring.RADIO),
-        Scene("mission", f"A mission of {_ITEMS} items, written and read back", mission, _MISSION, good=_same),
+        Scene("mission", f"A mission of {_ITEMS} items", mission, _MISSION, good=_same),
         Scene("thin-mission", f"A mission of {_ITEMS} items over {_RATE}", thin(mission), _MISSION, good=_same),
         Scene(
             "radio-mission", f"A mission of {_ITEMS} items over {_AIR}", mission, _MISSION, good=_same,
             wiring=Wiring.RADIO,
         ),
-        Scene("logs", "A log of 60 kB by LOG_DATA, and by FTP", logs, _FILES, good=_same),
+        Scene("logs", "A log of 60 kB", logs, _FILES, good=_same),
         Scene("thin-logs", f"A log of 60 kB over {_RATE}", thin(logs), _FILES, good=_same),
         Scene(
-            "serial", f"All parameters at a serial line of {BAUD} baud, then streams", serial,
+            "serial", f"All parameters at a serial line of {BAUD} baud", serial,
             {**_PARAMETERS, "lost": "lost"}, True, lambda f: f["lost"] == 0, wiring=Wiring.SERIAL,
         ),
         Scene(
@@ -195,7 +195,7 @@ SCENES = {
             {"seconds": "seconds", "trips": "failsafes"}, True, _no_trip, wiring=Wiring.STATIONS,
         ),
         Scene(
-            "turns", f"A flown mission; LTE and a radio (simulated) fail in turns, {FAILS_S:g} s each", turns, _TURNS,
+            "turns", f"A mission; LTE and SiK (simulated) fail in turns, {FAILS_S:g} s each", turns, _TURNS,
             True, _no_trip, wiring=Wiring.PATHS,
         ),
         Scene(
@@ -216,7 +216,7 @@ SCENES = {
             {"seconds": "seconds", "lost": "lost"},
         ),
         Scene(
-            "rates", "Messages a second: unasked, asked, in the air", rates,
+            "rates", "Messages a second", rates,
             {"alone": "unasked", "asked": "asked", "flying": "in the air"},
         ),
     )

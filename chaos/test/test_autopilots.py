@@ -207,7 +207,7 @@ def test_an_autopilot_that_is_not_given_is_skipped_with_a_sentence(
             model.folder()
 
 
-def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_not_flown() -> None:
+def test_new_lines_replace_those_of_the_same_scene_and_a_cell_that_would_repeat_is_empty() -> None:
     def row(scene: str, seconds: float, **more: Any) -> Row:
         run = {"seconds": seconds, "count": 3, "missing": 0, "load": 1.0, **more}
         return {"scene": scene, "autopilot": "px4", "way": "direct", "machine": "m, load average 1", "runs": [run, run]}
@@ -219,7 +219,6 @@ def test_new_lines_replace_those_of_the_same_scene_and_the_page_says_what_was_no
     title = SCENES["parameters"].title
     assert f"| {title} | seconds; parameters; missing at first | PX4 SIH | - | 0/2; 2; 3; 0 | 1 |" in text
     assert f"{title}, PX4 SIH, direct: it fell down.\n" in text
-    assert "Not flown with ArduCopter: anything.\n" in text and "Not flown with PX4 SIH: radio-parameters, " in text
     assert f"\n| {SCENES['thin-parameters'].title} |  | PX4 SIH | - | 2/2; 9; 3; 0 | 1 |" in text
 
 
