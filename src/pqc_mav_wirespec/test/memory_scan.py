@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -25,8 +26,10 @@ def stack_pointers(pid: int) -> dict[int, str]:
 
 
 def leave_on_stack(pid: int, thread: str, depth: int, what: bytes) -> None:
-    """As if a function that has returned had left it so far below the frames of a thread that waits."""
-    (pointer,) = (at for at, name in stack_pointers(pid).items() if name == thread)
+    """As if a function that has returned had left it so far below the frames of a thread, once that one waits."""
+    while not (pointers := [at for at, name in stack_pointers(pid).items() if name == thread]):
+        time.sleep(0.01)
+    (pointer,) = pointers
     with Path(f"/proc/{pid}/mem").open("r+b", buffering=0) as memory:
         memory.seek(pointer - depth)
         assert memory.write(what) == len(what)
