@@ -183,6 +183,11 @@ EnginePorts Engine::ports() const {
   const auto& data = impl_->plane();
   EnginePorts out;
   out.data = data.data_port();
+  if (const auto* paths = data.paths()) {
+    out.more = paths->ports();
+    if (!out.more.empty()) out.data = out.more.front();
+  }
+  if (impl_->relay) out.more.push_back(impl_->config.relay_port);
   data.for_each_link(
       [&](std::size_t, const Link& link) { out.plain.emplace_back(link.id, link.picture().plain_local.port()); });
   return out;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -96,11 +97,13 @@ std::vector<OpenSocket> open_sockets() {
 std::vector<OpenSocket> open_sockets(const EnginePorts& ports, const std::vector<LinkStats>& stats) {
   auto let_in = listeners(stats);
   for (const auto& [drone, port] : ports.plain) let_in.emplace(true, port);
+  auto sealed = ports.more;
+  sealed.push_back(ports.data);
   auto out = open_sockets();
   for (auto& each : out)
-    each.use = let_in.contains({each.udp, each.port}) ? SocketUse::plain
-               : each.udp && each.port == ports.data  ? SocketUse::tunnel
-                                                      : SocketUse::other;
+    each.use = let_in.contains({each.udp, each.port})                  ? SocketUse::plain
+               : each.udp && std::ranges::count(sealed, each.port) > 0 ? SocketUse::tunnel
+                                                                       : SocketUse::other;
   return out;
 }
 

@@ -19,7 +19,7 @@ class FakeSteered final : public Steered {
     set_up.gcs_id = "gcs";
   }
   EngineConfig config() const override { return set_up; }
-  EnginePorts ports() const override { return {46011, {{"uav1", 14550}, {"uav2", 14551}}}; }
+  EnginePorts ports() const override { return {46011, {}, {{"uav1", 14550}, {"uav2", 14551}}}; }
   std::vector<LinkStatus> status() const override {
     std::vector<LinkStatus> out(2);
     out[0].drone_id = "uav1";

@@ -24,6 +24,7 @@ TEST_P(EnginePaths, CalmTakesTheFirstAndKnowsTheSecond) {
   EXPECT_GT(ways.path(0).rx_bytes, 0u);
   EXPECT_TRUE(ways.path(1).rtt_ms.has_value());
   EXPECT_EQ(status(*ways.drone).shape_kbit, 0u) << "a radio that is not used bounds nothing";
+  EXPECT_EQ(ways.drone->ports().more.size(), 2u) << "each path's socket is known as the tunnel's";
   ways.expect_one_session();
   expect_all_accounted_for(*ways.gcs);
 }

@@ -61,6 +61,7 @@ TEST_F(EngineRelay, ADroneConnectsThroughAnotherAndRenewsItsKeys) {
   EXPECT_GT(total(*near, "relay_down"), 3u);
   EXPECT_GT(total(*near, "relay_up_bytes"), total(*near, "relay_up") * 20);
   EXPECT_EQ(total(*near, "relay_refused"), 0u);
+  EXPECT_EQ(near->ports().more, std::vector<std::uint16_t>{near_port}) << "no way around the tunnel";
   EXPECT_EQ(status(*near).handshakes_ok, 1u) << "its own session knows nothing of it";
   EXPECT_NE(status(*gcs).peer, status(*gcs, 1).peer) << "to the gcs they are two ports of one machine";
 }

@@ -58,6 +58,14 @@ TEST(OpenSockets, WhoeverHearsAnybodyIsThereOnce) {
   EXPECT_FALSE(now().contains({true, local.port})) << "a connected one hears its peer alone";
 }
 
+TEST(OpenSockets, OfOtherPathsAndForOtherDronesIsOfTheTunnel) {
+  const auto data = bound(SOCK_DGRAM), path = bound(SOCK_DGRAM), stranger = bound(SOCK_DGRAM);
+  const auto found = now({data.port, {path.port}, {}});
+  EXPECT_EQ(found.at({true, data.port}).use, SocketUse::tunnel);
+  EXPECT_EQ(found.at({true, path.port}).use, SocketUse::tunnel);
+  EXPECT_EQ(found.at({true, stranger.port}).use, SocketUse::other);
+}
+
 TEST(OpenSockets, Version6AlsoInTheClothesOfVersion4) {
   const Fd fd(::socket(AF_INET6, SOCK_DGRAM, 0));
   if (!fd) GTEST_SKIP() << "no IPv6 here";
@@ -80,12 +88,12 @@ TEST(OpenSockets, WhatAnEngineUsesThemFor) {
                            "tcp-listen:[::]:" + std::to_string(tcp.port), std::string("udp:192.0.2.7:14550"),
                            std::string("serial:/dev/ttyUSB0:57600"), std::string("tcp-listen:nowhere")})
     stats[0].endpoints.push_back({name, "", true, {}});
-  const auto found = now({data.port, {{"d1", plain.port}}}, stats);
+  const auto found = now({data.port, {}, {{"d1", plain.port}}}, stats);
   EXPECT_EQ(found.at({true, data.port}).use, SocketUse::tunnel);
   EXPECT_EQ(found.at({true, plain.port}).use, SocketUse::plain);
   EXPECT_EQ(found.at({true, listens.port}).use, SocketUse::plain);
   EXPECT_EQ(found.at({false, tcp.port}).use, SocketUse::plain);
-  EXPECT_EQ(now({tcp.port, {}}).at({false, tcp.port}).use, SocketUse::other) << "the tunnel is UDP";
+  EXPECT_EQ(now({tcp.port, {}, {}}).at({false, tcp.port}).use, SocketUse::other) << "the tunnel is UDP";
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ struct ReloadOutcome {
 
 struct EnginePorts {
   std::uint16_t data = 0;
+  std::vector<std::uint16_t> more;  // of a drone's several paths, and for the drones that it passes on for
   std::vector<std::pair<std::string, std::uint16_t>> plain;
 };
 

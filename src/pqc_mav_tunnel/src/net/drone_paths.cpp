@@ -139,6 +139,11 @@ std::vector<PathStatus> DronePaths::statuses() const {
   return shown_;
 }
 
+std::vector<std::uint16_t> DronePaths::ports() const {
+  const std::lock_guard lock(mutex_);
+  return ports_;
+}
+
 void DronePaths::set_peer(const SockAddr& address) {
   if (!address.empty() && address.path < paths_.size()) paths_[address.path]->peer = address;
 }
@@ -219,7 +224,11 @@ void DronePaths::publish(std::uint64_t now) {
     one.problem = path.wire ? path.wire->radio().problem() : path.problem;
     fresh.push_back(std::move(one));
   }
+  std::vector<std::uint16_t> open;
+  for (const auto& path : paths_)
+    if (path->socket) open.push_back(local_address(path->socket).port());
   const std::lock_guard lock(mutex_);
+  ports_.swap(open);
   shown_.swap(fresh);
 }
 

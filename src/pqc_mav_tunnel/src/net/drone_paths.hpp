@@ -44,6 +44,8 @@ class DronePaths {
   /// May a handshake take it?
   [[nodiscard]] bool usable(std::size_t path) const;
   [[nodiscard]] std::vector<PathStatus> statuses() const;
+  /// Of the sockets that are open.
+  [[nodiscard]] std::vector<std::uint16_t> ports() const;
 
   // Data thread.
   [[nodiscard]] int socket(std::size_t path) const noexcept { return paths_[path]->socket.get(); }
@@ -97,6 +99,7 @@ class DronePaths {
   std::uint64_t next_tend_ns_ = 0;
   mutable std::mutex mutex_;
   std::vector<PathStatus> shown_;
+  std::vector<std::uint16_t> ports_;
 };
 
 }  // namespace pqcmav
