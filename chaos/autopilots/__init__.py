@@ -135,7 +135,7 @@ def rates_of(rows: list[Row]) -> dict[str, dict[str, dict[str, float]]]:
 def page(rows: list[Row]) -> str:
     """The results page."""
     text = "# Real autopilots\n\nBy `make autopilots ARGS=--record`: the autopilots' own programs in their simulators. "
-    text += "Good runs/all; means ± 95 %; an empty cell is as the one above it. What has no line was not flown.\n\n"
+    text += "Good runs/all; means ± 95 %; an empty cell is as above. Scenes without a line were not flown.\n\n"
     pairs = [(scene, model) for scene in SCENES.values() for model in MODELS.values()]
     lines, sentences = [], []
     shown = "", ""

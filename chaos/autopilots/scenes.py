@@ -184,7 +184,7 @@ SCENES = {
         ),
         Scene(
             "cuts", f"{CUTS_MIN:g} minutes of flight with link cuts, watched by detectors", cuts,
-            {**_CUTS, **{key: name for key, name in _WATCHED.items() if key != "restarts"}}, True,
+            {**_CUTS, **{key: name for key, name in _WATCHED.items() if key.endswith("_attack")}}, True,
             lambda f: _no_attack(f) and _no_trip(f),
         ),
         Scene(
