@@ -58,15 +58,21 @@ def begun(path: Path, running: Running) -> None:
         time.sleep(0.05)
 
 
-def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Path, publisher: Any) -> None:
-    whole = tmp_path / "whole.mcap"
-    running = Running("record", str(whole), "--namespace", "rec")
+def recorded(path: Path) -> Running:
+    """A recording of some messages that was interrupted; it has ended."""
+    running = Running("record", str(path), "--namespace", "rec")
     try:
         running.wait_for("Recording to")
-        begun(whole, running)
+        begun(path, running)
         assert running.end(signal.SIGINT) == 0
     finally:
         running.kill()
+    return running
+
+
+def test_recording_until_interrupted_and_salvaging_what_a_kill_left(tmp_path: Path, publisher: Any) -> None:
+    whole = tmp_path / "whole.mcap"
+    running = recorded(whole)
     assert any(" of 1 topic in " in line for line in running.lines), running.lines
     assert all(text.startswith("message ") for text in read(whole))
 

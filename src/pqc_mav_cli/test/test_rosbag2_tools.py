@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Running, pqcmav
-from test_record import begun, publisher, read
+from commands import pqcmav
+from test_record import publisher, read, recorded
 
 from pqc_mav_common import testing
 from pqc_mav_recorder.file import SUFFIX
@@ -92,13 +92,7 @@ def test_bag_plays_what_we_recorded(tmp_path: Path, publisher: Any) -> None:
     from std_msgs.msg import String
 
     file = tmp_path / f"flight{SUFFIX}"
-    recording = Running("record", str(file), "--namespace", "rec")
-    try:
-        recording.wait_for("Recording to")
-        begun(file, recording)
-        assert recording.end(signal.SIGINT) == 0
-    finally:
-        recording.kill()
+    recorded(file)
     heard: list[str] = []
     context = rclpy.Context()
     rclpy.init(context=context)

@@ -19,18 +19,11 @@ from pqc_mav_common.errors import one_line
 from pqc_mav_common.lean_imports import without_code_generator
 from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_dashboard.picture import fields_of
-from pqc_mav_dashboard.topics import is_wanted, node_of, short_type
+from pqc_mav_dashboard.topics import TUNNEL, is_wanted, node_of, short_type
 
 TELL_S = 1.0
 LOOK_EVERY = 2  # rounds
-EVERY = (
-    "TunnelStatus",
-    "HandshakeReport",
-    "TunnelStats",
-    "LinkQuality",
-    "PathStatus",
-)  # one topic tells of many drones
-ON_REQUEST = ("TunnelStats", "LinkQuality", "PathStatus", "HandshakeReport")
+ON_REQUEST = frozenset(TUNNEL) - {"TunnelStatus"}
 MOST = 4096  # messages of a topic that are taken in a round
 CALL_S = 10.0
 
@@ -86,8 +79,8 @@ class Helper:
 
         message_class = getattr(importlib.import_module("pqc_mav_interfaces.msg"), kind)
         profile = matching_qos(publishers)
-        # A round of a large fleet has to fit, two messages for each drone; of other topics the newest is enough.
-        profile.depth = MOST if kind in EVERY else 1
+        # One topic tells of many drones: a round of a large fleet has to fit. Of other topics the newest is enough.
+        profile.depth = MOST if kind in TUNNEL else 1
         made = self._node.create_subscription(message_class, topic, _never, profile, raw=True)
         self._subscriptions[topic] = (type_name, made)
 

@@ -141,20 +141,16 @@ void Engine::Impl::start(Engine& engine) {
 std::optional<RelayWay> Engine::Impl::way() const {
   const auto picture = data->picture_of(0);
   if (!picture || !picture->current || picture->peer.empty()) return std::nullopt;
-  const auto& peer = picture->peer;
-  RelayWay out{peer, {}, {}};
-  out.gcs.local = {};
-  out.gcs.path = 0;
-  auto from = config.bind;
-  if (const auto* paths = data->paths()) {
-    const auto& entry = paths->entry(peer.path);
+  RelayWay out{picture->peer, config.bind, {}};
+  if (const auto* paths = data->paths(); paths != nullptr && !paths->entry(out.gcs.path).via.empty()) {
+    const auto& entry = paths->entry(out.gcs.path);
     if (entry.radio) return std::nullopt;
     const bool address = is_ipv4(entry.via) || is_ipv6(entry.via);
-    if (!address) out.device = entry.via;
-    if (!entry.via.empty()) from = address ? entry.via : "";
+    (address ? out.from : out.device) = entry.via;
+    if (!address) out.from.clear();
   }
-  if (from.empty()) from = peer.family() == AF_INET6 ? "::" : "0.0.0.0";
-  out.from = resolve(from, 0, true, SOCK_DGRAM);
+  out.gcs.local = {};
+  out.gcs.path = 0;
   return out;
 }
 

@@ -45,7 +45,7 @@ TEST(RelayTable, PassesOnForItsNetworkAlone) {
   EXPECT_EQ(relay.up(at("10.0.0.7", 46012), kHello, 64, 0).verdict, pass);
   EXPECT_EQ(relay.up(at("10.0.1.7", 46012), kHello, 64, 0).verdict, stranger);
   EXPECT_EQ(relay.up(at("::ffff:10.0.0.8", 46012), kHello, 64, 0).verdict, pass) << "as a socket for both gives it";
-  EXPECT_FALSE(relay.taken(2));
+  EXPECT_TRUE(relay.client(2).empty());
 }
 
 TEST(RelayTable, PassesOnWhatATunnelSendsAlone) {
@@ -94,12 +94,12 @@ TEST(RelayTable, ThoseThatAreNotAnsweredGiveTheirPlaceBack) {
   std::size_t gone = 0;
   while (relay.expire(4 * kSecond)) ++gone;
   EXPECT_EQ(gone, RelayTable::kClients - 1);
-  EXPECT_TRUE(relay.taken(0)) << "the ground station knows it";
+  EXPECT_FALSE(relay.client(0).empty()) << "the ground station knows it";
   EXPECT_EQ(relay.up(at("10.0.0.7", 99), kHello, 64, 4 * kSecond).verdict, pass);
-  EXPECT_FALSE(relay.expire(60 * kSecond + kSecond - 1).has_value() && !relay.taken(0));
+  EXPECT_FALSE(relay.expire(60 * kSecond + kSecond - 1).has_value() && relay.client(0).empty());
   while (relay.expire(61 * kSecond)) {
   }
-  EXPECT_FALSE(relay.taken(0)) << "idle for a minute";
+  EXPECT_TRUE(relay.client(0).empty()) << "idle for a minute";
   EXPECT_FALSE(relay.down(0, kAnswer, 62 * kSecond).pass) << "nobody is there any more";
 }
 

@@ -71,6 +71,7 @@ void DronePaths::open_sockets() {
 bool DronePaths::open(Path& path, bool first) {
   const auto purpose = "encrypted packets of the path '" + path.entry.name + "' (UDP)";
   bool gro = false;
+  path.port = 0;
   try {
     path.socket = path.both ? open_udp_both(path.where.port(), path.options, purpose, &gro)
                             : open_udp(path.where, path.options, purpose, &gro);
@@ -81,6 +82,7 @@ bool DronePaths::open(Path& path, bool first) {
     path.problem = error.what();
     return false;
   }
+  path.port = local_address(path.socket).port();
   path.device = path.options.device.empty() ? 0 : ::if_nametoindex(path.options.device.c_str());
   if (!path.problem.empty()) events_.log(LogLevel::info, drone_, "The path '" + path.entry.name + "' can be used now.");
   path.problem.clear();
@@ -140,8 +142,10 @@ std::vector<PathStatus> DronePaths::statuses() const {
 }
 
 std::vector<std::uint16_t> DronePaths::ports() const {
-  const std::lock_guard lock(mutex_);
-  return ports_;
+  std::vector<std::uint16_t> out;
+  for (const auto& path : paths_)
+    if (const std::uint16_t port = path->port; port != 0) out.push_back(port);
+  return out;
 }
 
 void DronePaths::set_peer(const SockAddr& address) {
@@ -224,11 +228,7 @@ void DronePaths::publish(std::uint64_t now) {
     one.problem = path.wire ? path.wire->radio().problem() : path.problem;
     fresh.push_back(std::move(one));
   }
-  std::vector<std::uint16_t> open;
-  for (const auto& path : paths_)
-    if (path->socket) open.push_back(local_address(path->socket).port());
   const std::lock_guard lock(mutex_);
-  ports_.swap(open);
   shown_.swap(fresh);
 }
 

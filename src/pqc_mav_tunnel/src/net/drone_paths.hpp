@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -80,7 +81,8 @@ class DronePaths {
     bool both = false;  // IPv4 and IPv6
     UdpOptions options;
     Fd socket;
-    unsigned device = 0;  // index of the interface that the socket has
+    std::atomic<std::uint16_t> port{0};  // of the socket; 0: it is not open
+    unsigned device = 0;                 // index of the interface that the socket has
     std::shared_ptr<const Wire> wire;
     SockAddr peer;
     std::array<Probe, 8> open{};  // id 0: none
@@ -99,7 +101,6 @@ class DronePaths {
   std::uint64_t next_tend_ns_ = 0;
   mutable std::mutex mutex_;
   std::vector<PathStatus> shown_;
-  std::vector<std::uint16_t> ports_;
 };
 
 }  // namespace pqcmav

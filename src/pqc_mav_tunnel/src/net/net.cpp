@@ -35,8 +35,6 @@ namespace {
   throw TunnelError(Errc::io, "Cannot open the port for " + where + ": " + system_reason(error) + ".");
 }
 
-void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
-
 void set_buffers(int fd, std::size_t kib) noexcept {
   const auto bytes = static_cast<int>(kib * 1024);
   for (const auto& [force, plain] : {std::pair{SO_RCVBUFFORCE, SO_RCVBUF}, std::pair{SO_SNDBUFFORCE, SO_SNDBUF}})
@@ -45,6 +43,8 @@ void set_buffers(int fd, std::size_t kib) noexcept {
 }
 
 }  // namespace
+
+void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
 
 std::uint16_t SockAddr::port() const noexcept {
   if (family() == AF_INET) return ntohs(storage.four.sin_port);

@@ -68,6 +68,9 @@ inline constexpr const char* kWriteHostPort = "; write it as host:port, for exam
 /// The address of an endpoint; `key` names the setting in the error.
 SockAddr resolve_endpoint(const std::string& text, const std::string& key);
 
+/// An option of a socket that a kernel may lack: then it stays as it is.
+void set_int(int fd, int level, int name, int value) noexcept;
+
 struct UdpOptions {
   std::size_t buffer_kib = 4096;
   int dscp = -1;  // -1 leaves the default

@@ -44,7 +44,8 @@ class ControlWriter {
   ControlSpace& space_;
 };
 
-/// The address of ours that a control message names; nothing changes when it names none.
+}  // namespace
+
 void read_local(const cmsghdr* message, ByteArray<16>& local) noexcept {
   if (message->cmsg_level == IPPROTO_IP && message->cmsg_type == IP_PKTINFO) {
     in_pktinfo info{};
@@ -57,8 +58,6 @@ void read_local(const cmsghdr* message, ByteArray<16>& local) noexcept {
     std::memcpy(local.data(), &info.ipi6_addr, 16);
   }
 }
-
-}  // namespace
 
 bool send_one(int fd, ByteView datagram, const SockAddr& to) noexcept {
   if (!to.has_local())

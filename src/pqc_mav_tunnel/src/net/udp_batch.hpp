@@ -22,6 +22,9 @@ struct alignas(cmsghdr) ControlSpace {
   std::uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(in6_pktinfo))];
 };
 
+/// The address of ours that a control message names; nothing changes when it names none.
+void read_local(const cmsghdr* message, ByteArray<16>& local) noexcept;
+
 /// Sends one datagram, from `to.local` where that is known. False when the kernel did not take it.
 bool send_one(int fd, ByteView datagram, const SockAddr& to) noexcept;
 

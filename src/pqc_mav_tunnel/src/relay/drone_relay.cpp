@@ -38,8 +38,6 @@ Fd open_port(const EngineConfig& config) {
                              : open_udp(resolve(config.bind, config.relay_port, true, SOCK_DGRAM), options, purpose);
 }
 
-void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
-
 bool watch(const Fd& epoll, const Fd& socket, std::uint64_t which) noexcept {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -75,13 +73,8 @@ std::optional<Came> take(int fd, MutableBytes into) noexcept {
       int ttl = 0;
       std::memcpy(&ttl, CMSG_DATA(each), sizeof ttl);
       out.ttl = static_cast<std::uint8_t>(ttl);
-    } else if (is(IPPROTO_IPV6, IPV6_PKTINFO)) {
-      std::memcpy(out.from.local.data(), CMSG_DATA(each), out.from.local.size());  // in6_pktinfo begins with it
-    } else if (is(IPPROTO_IP, IP_PKTINFO)) {
-      in_pktinfo info{};
-      std::memcpy(&info, CMSG_DATA(each), sizeof info);
-      out.from.local[10] = out.from.local[11] = 0xff;
-      std::memcpy(out.from.local.data() + 12, &info.ipi_addr, 4);
+    } else {
+      read_local(each, out.from.local);
     }
   }
   return out;
@@ -177,9 +170,9 @@ void DroneRelay::pass_up(const RelayTable::Up& up, ByteView datagram) {
 
 /// Connected: the kernel lets nobody in but the ground station.
 bool DroneRelay::open(Out& out) const {
-  auto from = way_->from;
-  from.set_port(0);
+  const auto* const any = way_->gcs.family() == AF_INET6 ? "::" : "0.0.0.0";
   try {
+    const auto from = resolve(way_->from.empty() ? any : way_->from, 0, true, SOCK_DGRAM);
     out.socket = open_udp(from, {buffer_kib_, -1, false, false, false, way_->device}, "a drone that is passed on for");
   } catch (const TunnelError&) {
     return false;

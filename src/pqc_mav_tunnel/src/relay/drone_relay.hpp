@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drone that passes on for others (docs/relay.md): a thread with a port for them, and a socket to the ground station
+// A drone that passes on for others (docs/paths.md): a thread with a port for them, and a socket to the ground station
 // for each. To the ground station it is a NAT.
 #pragma once
 
@@ -21,8 +21,9 @@ namespace pqcmav {
 
 /// Where this drone's own packets go now, and from where.
 struct RelayWay {
-  SockAddr gcs, from;
-  std::string device;
+  SockAddr gcs;
+  std::string from;    // an address of ours; empty: the system chooses
+  std::string device;  // the interface; empty: any
   friend bool operator==(const RelayWay&, const RelayWay&) = default;
 };
 

@@ -3,18 +3,26 @@
 
 #include <algorithm>
 
+#include "constants.hpp"
+#include "net/handshake_port.hpp"
+#include "session/compact_header.hpp"
+
 namespace pqcmav {
 namespace {
 
 constexpr unsigned kHop = 16, kFirstTtl = 3 * kHop;
 
-/// What a drone's datagrams begin with (docs/protocol.md section 3).
-bool of_drone(std::uint8_t first) noexcept {
-  return first >= 0x80 || first == 0x03 || first == 0x13 || first == 0x23 || first == 0x33;
+/// By their first byte (docs/protocol.md section 3): a packet of a session, of either end.
+bool is_packet(ByteView datagram) noexcept {
+  const bool long_header = (datagram[0] & 0x0f) == kVersion && datagram[0] >> 4 <= int(FrameType::bundle);
+  return long_header || is_compact(datagram);
 }
-bool of_gcs(std::uint8_t first) noexcept {
-  return first >= 0x80 || first == 0x03 || first == 0x13 || first == 0x23 || first == 0x43 || first == 0x53 ||
-         first == 0x63;
+bool of_drone(ByteView datagram) noexcept {
+  return !datagram.empty() && (is_packet(datagram) || datagram[0] == kFromDroneType);
+}
+bool of_gcs(ByteView datagram) noexcept {
+  return !datagram.empty() && (is_packet(datagram) || datagram[0] == kFromGcsType || datagram[0] == kRetryType ||
+                               datagram[0] == kRestartType);
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ std::optional<std::uint8_t> RelayTable::next_ttl(std::uint8_t ttl) noexcept {
 RelayTable::Up RelayTable::up(const SockAddr& client, ByteView datagram, std::uint8_t ttl, std::uint64_t now) noexcept {
   const auto ip = client.ip16();
   if (std::ranges::none_of(from_, [&](const Network& network) { return network.has(ip); })) return {Verdict::stranger};
-  if (datagram.empty() || !of_drone(datagram.front())) return {Verdict::malformed};
+  if (!of_drone(datagram)) return {Verdict::malformed};
   const auto next = next_ttl(ttl);
   if (!next) return {Verdict::hops};
   const auto found = place_for(client);
@@ -53,7 +61,7 @@ RelayTable::Up RelayTable::up(const SockAddr& client, ByteView datagram, std::ui
 
 RelayTable::Down RelayTable::down(std::size_t at, ByteView datagram, std::uint64_t now) noexcept {
   auto& place = places_[at];
-  if (place.client.empty() || datagram.empty() || !of_gcs(datagram.front())) return {};
+  if (place.client.empty() || !of_gcs(datagram)) return {};
   place.heard = now;
   const Down out{true, !place.answered};
   place.answered = true;

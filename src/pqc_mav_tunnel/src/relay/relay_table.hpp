@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For which drones this one passes datagrams on, and how much of them (docs/relay.md). No socket, no clock. It holds no
+// For which drones this one passes datagrams on, and how much of them (docs/paths.md). No socket, no clock. It holds no
 // keys: whoever is passed on for proves to the ground station who it is, and this drone reads nothing.
 #pragma once
 
@@ -45,8 +45,8 @@ class RelayTable {
   /// The next client whose time is over; call until there is none.
   [[nodiscard]] std::optional<std::size_t> expire(std::uint64_t now) noexcept;
 
+  /// Empty where nobody has the place.
   [[nodiscard]] const SockAddr& client(std::size_t place) const noexcept { return places_[place].client; }
-  [[nodiscard]] bool taken(std::size_t place) const noexcept { return !places_[place].client.empty(); }
 
   /// The time to live with which a datagram leaves that came with this one; nothing after three drones passed it on. Each
   /// drone puts it down to the next multiple of 16, so routers between them, up to 15, count as nothing, and a datagram
