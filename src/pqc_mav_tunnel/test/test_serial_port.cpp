@@ -21,7 +21,9 @@ using namespace test;
 template <typename Do>
 void as_anybody(Do what) {
   std::thread([&] {
-    if (::geteuid() == 0) ASSERT_EQ(::syscall(SYS_setresuid, -1, 65534, -1), 0);  // of this thread alone
+    if (::geteuid() == 0) {
+      ASSERT_EQ(::syscall(SYS_setresuid, -1, 65534, -1), 0);  // of this thread alone
+    }
     what();
   }).join();
 }

@@ -20,6 +20,7 @@ ROOMS = (
     "paths",
     "handshake",
     "net",
+    "relay",
     "picture",
     "control",
     "console",
