@@ -5,7 +5,8 @@
 ``tools/run bench/paths.py [--runs 10] [--seconds 60] [--jobs 4] [--conditions both ...] [--ways "LTE, radio" ...]``:
 LTE takes 30 ms each way and loses 1 %; the radio is a simulated SiK; the bad times are the same for each way. The drone
 offers 226 messages a second. A command a second counts as answered if its COMMAND_ACK is on the ground within a second.
-Writes bench/results/paths.md; ``--output DIR`` writes elsewhere.
+Other systems fly too if their programs are there and this is root (paths_beside.py). Writes bench/results/paths.md;
+``--output DIR`` writes elsewhere.
 """
 
 import argparse
@@ -21,13 +22,15 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import paths_beside
 import pqc_mav_tunnel
-from radios import DEFAULT, PATIENCE_S, RATE_HZ, RESULTS, Ground
+from peers.room import Room
+from radios import DEFAULT, PATIENCE_S, RATE_HZ, RESULTS, Ground, plain_of, vehicle_of
 
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
@@ -35,6 +38,7 @@ from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.relay import Relay
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
+from pqc_mav_sim.vehicle import Vehicle
 
 WAYS: dict[str, dict[str, Any]] = {
     "LTE alone": {"paths": ["lte"]},
@@ -42,11 +46,12 @@ WAYS: dict[str, dict[str, Any]] = {
     "LTE, radio": {"paths": ["lte", "radio"]},
     "radio, LTE metered": {"paths": ["radio", "lte"], "metered": True},
 }
+BESIDE = tuple(paths_beside.WAYS)
 CONDITIONS = {  # and which ways are flown in each
-    "calm": ("LTE, radio", "radio, LTE metered"),
-    "outages of LTE": tuple(WAYS),
-    "fades of the radio": ("LTE, radio", "radio, LTE metered"),
-    "both": ("LTE, radio", "radio, LTE metered"),
+    "calm": ("LTE, radio", "radio, LTE metered", *BESIDE),
+    "outages of LTE": (*WAYS, *BESIDE),
+    "fades of the radio": ("LTE, radio", "radio, LTE metered", *BESIDE),
+    "both": ("LTE, radio", "radio, LTE metered", *BESIDE),
     "LTE holds packets back": ("LTE, radio",),
     "each direction by itself": ("LTE, radio",),
     "hiccups of LTE": ("LTE, radio",),
@@ -68,6 +73,7 @@ class Run:
     heartbeat: float  # the longest time between two on the ground, s
     attitude: float
     messages: float  # per second on the ground
+    again: float  # share of them that had come before, %
     lte: float  # what the drone sent by it, kB/s
     handshakes: float
 
@@ -75,7 +81,7 @@ class Run:
 class Weather:
     """What happens to LTE and the radio during a flight; its times depend on the seed alone."""
 
-    def __init__(self, condition: str, lte: Relay, radio: RadioPorts, seed: int) -> None:
+    def __init__(self, condition: str, lte: Relay | Room, radio: RadioPorts, seed: int) -> None:
         self._lte, self._radio, self._over = lte, radio, threading.Event()
         outage, fade = self._outage, self._fade
         happens: dict[str, list[Callable[[random.Random], None]]] = {
@@ -134,6 +140,11 @@ class Weather:
 
 def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run:
     """Both ends, the ways between them, and what flies through them."""
+    if way in BESIDE:
+        with contextlib.ExitStack() as stack:
+            beside = stack.enter_context(paths_beside.flight(way, LTE, seed))
+            stack.enter_context(Weather(condition, beside.lte, beside.radio, seed))
+            return fly(beside.vehicle, beside.ground, beside.to, beside.sent_by_lte, options.seconds)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         algorithm = pqc_mav_tunnel.find_suite(DEFAULT).sig_token
@@ -162,19 +173,22 @@ def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run
         if not wait_until(lambda: all(end.status()[0]["state"] == "UP" for end in (gcs, drone)), PATIENCE_S):
             raise RuntimeError("the ends did not connect")
         stack.enter_context(Weather(condition, lte, radio, seed))
-        return fly(gcs, drone, ground, options.seconds)
+        run = fly(vehicle_of(drone), ground, plain_of(gcs), partial(sent_by_lte, drone), options.seconds)
+        return replace(run, handshakes=drone.status()[0]["handshakes_ok"])
 
 
-def fly(gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Run:
+def fly(
+    vehicle: Vehicle, ground: socket.socket, to: tuple[str, int], sent_by_lte: Callable[[], int], seconds: int
+) -> Run:
     """What the ground station hears of the flight, and when."""
-    heard, before, begin = Ground(), sent_by_lte(drone), time.monotonic()
+    heard, before, begin = Ground(), sent_by_lte(), time.monotonic()
     came = {"HEARTBEAT": [begin], "ATTITUDE": [begin]}
-    for message in heard.hear(gcs, drone, ground, seconds):
+    for message in heard.hear(vehicle, ground, to, seconds):
         if (name := message.get_type()) in came:
             came[name].append(time.monotonic())
     lasted = time.monotonic() - begin
     gaps = [max(b - a for a, b in itertools.pairwise([*times, begin + lasted])) for times in came.values()]
-    lte_kb_s = (sent_by_lte(drone) - before) / 1e3 / lasted
+    lte_kb_s = (sent_by_lte() - before) / 1e3 / lasted
     took = sorted(heard.took)
     return Run(
         100 * heard.answered / heard.sent,
@@ -182,9 +196,10 @@ def fly(gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Run:
         1e3 * took[int(0.95 * len(took))] if took else float("nan"),
         gaps[0],
         gaps[1],
-        heard.messages / lasted,
+        heard.messages * (1 - heard.twice) / lasted,
+        100 * heard.twice,
         lte_kb_s,
-        drone.status()[0]["handshakes_ok"],
+        1,
     )
 
 
@@ -195,7 +210,7 @@ def sent_by_lte(drone: Any) -> int:
 
 def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) -> str:
     """The results as Markdown."""
-    keys = ("answered", "p95", "heartbeat", "attitude", "messages", "lte")
+    keys = ("answered", "p95", "heartbeat", "attitude", "messages", "again", "lte")
     late = sum(run.late for each in runs.values() for run in each)
     again = ", ".join(way for (_, way), each in runs.items() if any(run.handshakes > 1 for run in each)) or "no way"
     lines = [
@@ -210,7 +225,7 @@ def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) ->
         f"A second first handshake was needed by: {again}.",
         "",
         "| | `paths` | answered in 1 s, % | p95, ms | longest gap, s: heartbeat | attitude | messages/s | "
-        "LTE up, kB/s |",
+        "twice, % | LTE up, kB/s |",
         "|" + "---|" * (len(keys) + 2),
     ]
     for (condition, way), each in runs.items():
@@ -234,9 +249,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=4, help="runs at once; they wait most of the time")
     parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=list(CONDITIONS))
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--ways", nargs="+", choices=[*WAYS, *BESIDE])
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
+    if options.ways is None:
+        lacking = {way: paths_beside.missing(way) for way in BESIDE}
+        options.ways = [*WAYS, *(way for way, why in lacking.items() if not why)]
+        for way, why in lacking.items():
+            if why:
+                print(f"paths: '{way}' does not fly: {why}", file=sys.stderr)
     cells = [(each, way) for each in options.conditions for way in CONDITIONS[each] if way in options.ways]
     with ProcessPoolExecutor(options.jobs) as pool:
         flying = {

@@ -19,6 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from pqc_mav_sim.vehicle import Vehicle
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RATE_HZ, ANSWER_S, PATIENCE_S = 226, 1.0, 180.0
+RECENT = 1000  # messages, a few seconds of them
 COMMAND = 40_000  # the first of the commands, which the vehicle does not know: it says so, and does nothing
 DEFAULT = "ML-768-AG-MD-65"
 SLOW = {"satellite": {"shape_kbit": 4}}  # nothing else tells the tunnel what such a service carries
@@ -154,13 +156,21 @@ class Ground:
     answered: int = 0  # within ANSWER_S
     took: list[float] = field(default_factory=list)  # from a command to its answer, s
     messages: int = 0
+    stamped: int = 0  # of them, with the vehicle's time, so that no two are the same
+    again: int = 0  # and of those, that had come before
     size: int = 0  # of all that came, bytes
 
-    def hear(self, gcs: Any, drone: Any, ground: socket.socket, seconds: int) -> Iterator[Any]:
-        """Telemetry up, a command a second down; each message that comes until the last answer may be there."""
-        own = resolve(f"127.0.0.1:{drone.ports()['plain']['uav1']}")
-        to = ("127.0.0.1", gcs.ports()["plain"]["uav1"])
-        vehicle = Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(own), own)
+    @property
+    def twice(self) -> float:
+        """Share of the messages that had come before."""
+        return self.again / max(self.stamped, 1)
+
+    def hear(self, vehicle: Vehicle, ground: socket.socket, to: tuple[str, int], seconds: int) -> Iterator[Any]:
+        """Telemetry up, a command a second down; each message that comes until the last answer may be there.
+
+        `to` is where the ground speaks to, until something comes from elsewhere.
+        """
+        recent: deque[bytes] = deque(maxlen=RECENT)
         out, into = mavlink.MAVLink(None, srcSystem=255, srcComponent=190), mavlink.MAVLink(None)
         into.robust_parsing = True
         vehicle.start()
@@ -174,12 +184,17 @@ class Ground:
                 ground.sendto(bytes(out.heartbeat_encode(6, 8, 0, 0, 4).pack(out)), to)
                 self.sent += 1
             try:
-                data = ground.recv(2048)
+                data, to = ground.recvfrom(2048)
             except TimeoutError:
                 continue
             self.size += len(data)
             for message in into.parse_buffer(data) or ():
                 self.messages += 1
+                if "time_boot_ms" in message.fieldnames:
+                    raw = bytes(message.get_msgbuf())
+                    self.stamped += 1
+                    self.again += raw in recent
+                    recent.append(raw)
                 if message.get_type() == "COMMAND_ACK" and message.command in asked:
                     self.took.append(time.monotonic() - asked.pop(message.command))
                     self.answered += self.took[-1] <= ANSWER_S
@@ -187,12 +202,23 @@ class Ground:
         vehicle.stop()
 
 
+def vehicle_of(drone: Any) -> Vehicle:
+    """An autopilot at the drone's end."""
+    own = resolve(f"127.0.0.1:{drone.ports()['plain']['uav1']}")
+    return Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(own), own)
+
+
+def plain_of(gcs: Any) -> tuple[str, int]:
+    """Where a ground station speaks to."""
+    return "127.0.0.1", gcs.ports()["plain"]["uav1"]
+
+
 def fly(flight: Flight, options: argparse.Namespace) -> Run:
     """What a flight's ground station hears, and what of the air that takes."""
     ports, gcs = flight.ports, flight.gcs
     before, lost, sealed = air_of(ports), lost_of(ports), gcs.stats()[0]["enc_rx_bytes"]
     ground, begin = Ground(), time.monotonic()
-    for _ in ground.hear(gcs, flight.drone, flight.ground, options.seconds):
+    for _ in ground.hear(vehicle_of(flight.drone), flight.ground, plain_of(gcs), options.seconds):
         pass
     sealed = gcs.stats()[0]["enc_rx_bytes"] - sealed
     radio = air_of(ports)

@@ -17,6 +17,7 @@ BORINGTUN, ROSENPASS = "0.7.1", "0.2.3"
 # 1.11 needs a module that Go's proxy does not have, 1.12 a newer Go.
 NEBULA = "v1.10.3"
 WIREGUARD_GO = "v0.0.0-20260522210424-ecfc5a8d5446"
+ENGARDE, MAVLINK_ROUTER = "95ac5bf96da8", "c20337bbc61a"
 #: Of Debian 12, unpacked beside the system and not installed.
 PACKAGES = {
     "openvpn": "2.6.14-0+deb12u2", "socat": "1.7.4.4-2", "wireguard-tools": "1.0.20210914-1+b1",
@@ -89,6 +90,41 @@ def _cargo(name: str, crate: str, version: str) -> None:
     subprocess.run(command, env=os.environ | settings, check=True, timeout=3600)
 
 
+def _source(repository: str, commit: str) -> Path:
+    """A repository of GitHub at a commit, with its submodules."""
+    folder = FOLDER / "source" / repository.split("/")[1]
+    steps = [["checkout", "-q", commit], ["submodule", "-q", "update", "--init"]]
+    if not folder.exists():
+        steps.insert(0, ["clone", "-q", f"https://github.com/{repository}", "."])
+        folder.mkdir(parents=True)
+    for step in steps:
+        subprocess.run(["git", *step], cwd=folder, check=True, timeout=600)
+    return folder
+
+
+def _engarde() -> None:
+    if Path(path("engarde-client")).exists():
+        return
+    folder = _source("porech/engarde", ENGARDE)
+    page = folder / "internal/assets/browser/browser"  # built by npm, and never shown here
+    page.mkdir(parents=True, exist_ok=True)
+    (page / "index.html").touch()
+    for end in ("client", "server"):
+        command = [*_GIVING_WAY, "go", "build", "-p", "1", "-buildvcs=false", "-o", path(f"engarde-{end}"), "."]
+        subprocess.run(command, cwd=folder / "cmd" / f"engarde-{end}", check=True, timeout=600)
+
+
+def _mavlink_router() -> None:
+    if Path(path("mavlink-routerd")).exists():
+        return
+    folder = _source("mavlink-router/mavlink-router", MAVLINK_ROUTER)
+    setup = ["meson", "setup", "build", "--wipe", "--buildtype=release", "-Dsystemdsystemunitdir=none"]
+    subprocess.run(setup, cwd=folder, check=True, timeout=300)
+    target = ["ninja", "-j1", "-C", "build", "src/mavlink-routerd"]
+    subprocess.run([*_GIVING_WAY, *target], cwd=folder, check=True, timeout=600)
+    shutil.copy2(folder / "build/src/mavlink-routerd", path("mavlink-routerd"))
+
+
 def get() -> list[str]:
     """Fetch and build what is not there yet; returns a sentence for each that cannot be had."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -99,6 +135,8 @@ def get() -> list[str]:
         ("nebula", "go", lambda: _go("nebula", f"github.com/slackhq/nebula/cmd/nebula@{NEBULA}")),
         ("nebula-cert", "go", lambda: _go("nebula-cert", f"github.com/slackhq/nebula/cmd/nebula-cert@{NEBULA}")),
         ("rosenpass", "cargo", lambda: _cargo("rosenpass", "rosenpass", ROSENPASS)),
+        ("engarde", "go", _engarde),
+        ("mavlink-router", "meson", _mavlink_router),
     ]
     problems = []
     for name, needs, step in steps:

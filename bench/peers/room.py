@@ -11,7 +11,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from pqc_mav_common.child import start
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment import netns
 from pqc_mav_sim.impairment import process as network
+from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 
 DRONE, GROUND = "drone", "ground"
 SIDES = (DRONE, GROUND)
@@ -89,6 +90,11 @@ class Room:
         self._link = network.LinkProcess(*ends, seed=seed)
         self._link.impair({"loss": loss})
         self._configure()
+
+    def impair(self, settings: Mapping[str, Any], directions: Sequence[str] = (A_TO_B, B_TO_A)) -> None:
+        """Change a lossy link's settings from now on; from the drone is the first direction."""
+        assert self._link is not None
+        self._link.impair(settings, directions)
 
     def _configure(self) -> None:
         for side, other in (SIDES, SIDES[::-1]):

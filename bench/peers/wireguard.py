@@ -44,6 +44,8 @@ def value_of(answer: str, name: str) -> str:
 class WireGuard(TunEnds):
     """Two interfaces with a key pair each."""
 
+    endpoint = f"{ADDRESS[GROUND]}:{PORT}"  # of the ground, for the drone
+
     def __init__(self, room: Room, folder: Path, *, command: tuple[str, ...]) -> None:
         self.command = command
         self._last = self._handshakes = 0
@@ -80,7 +82,7 @@ class WireGuard(TunEnds):
         """Start the program and set its keys, its peer and its address."""
         self.start_device(side)
         other = GROUND if side == DRONE else DRONE
-        endpoint = f"{ADDRESS[GROUND]}:{PORT}" if side == DRONE else ""
+        endpoint = self.endpoint if side == DRONE else ""
         self.request(side, settings(self.private[side], PORT, self.public[other], TUN_ADDRESS[other], endpoint))
         self.address(side, DEVICE, MTU)
 
