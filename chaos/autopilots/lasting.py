@@ -4,7 +4,7 @@ mission while the ways to the drone fail in turns."""
 
 import random
 import time
-from contextlib import suppress
+from collections.abc import Callable
 
 from links import Link
 from scene import Watch
@@ -20,9 +20,10 @@ from autopilots.watching import DETECTORS, verdicts
 Figures = dict[str, float]
 STICKS_HZ, LOSS = 25.0, 0.05
 _STICKS_S, _ECHO_CHANNEL, _LEAST_US, _STEPS = 30.0, 8, 1_000, 900
-CUTS_MIN = 20.0
+WATCHED_MIN = 20.0
 _CUT_EVERY_S, _CUT_S, _SETTLED_S = (25.0, 45.0), (0.5, 4.0), 8.0
 _BACK_S = 15.0
+_PAUSE_S, _OUTAGE_S, _FADE_S, _FADED = 15.0, (0.5, 8.0), (3.0, 10.0), 0.9  # as in bench/paths.py
 _AWAY_S = 12.0
 FAILS_S = 8.0  # longer than the autopilot waits for its ground
 _BOTH_S, _FAILSAFE_S, _SIDE_M, _MISSION_S = 4.0, 5, 40.0, 300.0
@@ -70,32 +71,70 @@ def sticks(flight: Flight) -> Figures:
 
 def cuts(flight: Flight) -> Figures:
     """Ordinary flight with short link cuts: what the detectors say, and how long the link stays silent after a cut."""
-    assert flight.pair is not None
-    flight.boot()
-    ground = flight.ground
-    pilot = Pilot(ground)
-    pilot.take_off()
-    generator, mode, trips, back, made = random.Random(1), pilot.mode, 0, [], 0
-    watch = Watch(flight.pair.drone, "drone")
-    try:
-        ground.listen(_SETTLED_S)
-        end = time.monotonic() + CUTS_MIN * 60.0
+    back: list[float] = []
+
+    def fly(pilot: Pilot) -> None:
+        ground, generator = pilot.ground, random.Random(1)
+        end = time.monotonic() + WATCHED_MIN * 60.0
         while time.monotonic() < end:
             ground.listen(generator.uniform(*_CUT_EVERY_S))
-            made += 1
             flight.network.joint.impair({"loss": 1.0})
             ground.listen(generator.uniform(*_CUT_S))
             flight.network.joint.impair({"loss": 0.0})
             since = time.monotonic()
             ground.wait(lambda since=since: ground.came_s > since, _BACK_S, "a message after a cut")
             back.append(ground.came_s - since)
-            if pilot.mode != mode:
-                trips += 1
-                with suppress(LateError):
-                    pilot.set_mode(pilot.modes.of(mode))
+            pilot.hold_on()
+
+    figures = _watched(flight, fly)
+    return {"cuts": len(back), "back_s": max(back), **figures}
+
+
+def outages(flight: Flight) -> Figures:
+    """Ordinary flight by LTE and a radio; the one has outages and the other fades, each at times of its own."""
+    assert flight.radios is not None
+    radios, joint, generator = flight.radios, flight.network.joint, random.Random(1)
+    joint.impair(_LTE)
+
+    def lte(works: bool) -> None:
+        joint.impair({"down": not works})
+
+    def radio(works: bool) -> None:
+        for number in (0, 1):
+            radios.fade(number, 0.0 if works else _FADED)
+
+    plan: list[tuple[float, Callable[[bool], None], bool]] = []
+    for way, lasts_s in ((lte, _OUTAGE_S), (radio, _FADE_S)):
+        at = 0.0
+        while (at := at + generator.expovariate(1 / _PAUSE_S)) < WATCHED_MIN * 60.0:
+            plan.append((at, way, False))
+            at += generator.uniform(*lasts_s)
+            plan.append((at, way, True))
+
+    def fly(pilot: Pilot) -> None:
+        begun = time.monotonic()
+        for at, way, works in sorted(plan, key=lambda each: each[0]):
+            pilot.ground.listen(max(0.0, begun + at - time.monotonic()))
+            way(works)
+            pilot.hold_on()
+
+    return {"fails": len(plan) // 2, **_watched(flight, fly)}
+
+
+def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:
+    """A flight, and what the detectors say of it at the drone."""
+    assert flight.pair is not None
+    flight.boot()
+    pilot = Pilot(flight.ground)
+    pilot.take_off()
+    pilot.hold_on()
+    watch = Watch(flight.pair.drone, "drone")
+    try:
+        flight.ground.listen(_SETTLED_S)
+        fly(pilot)
     finally:
         watch.stop()
-    figures: Figures = {"minutes": CUTS_MIN, "cuts": made, "back_s": max(back), "trips": trips}
+    figures: Figures = {"minutes": WATCHED_MIN, "trips": pilot.trips}
     windows = watch.take()
     for name in DETECTORS:
         for level, count in verdicts(name, windows).items():

@@ -3,6 +3,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,9 @@ class Pilot:
         self.ground = ground
         self.is_ardupilot = ground.newest["HEARTBEAT"].autopilot == mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA
         self.modes = _ARDUPILOT if self.is_ardupilot else _PX4
+        self.trips = 0  # failsafes that hold_on saw
+        self._held: int | None = None
+        self._tripped = False
 
     @property
     def mode(self) -> int:
@@ -89,6 +93,17 @@ class Pilot:
         values = (_CUSTOM, float(mode[0]), float(mode[1]))
         wanted = self.modes.custom(mode)
         self.insist(mavlink.MAV_CMD_DO_SET_MODE, values, lambda: self.mode == wanted, limit_s, f"mode {wanted}")
+
+    def hold_on(self) -> None:
+        """Stay in the mode that was there first: count a failsafe that changed it, and change it back."""
+        self._held = self.mode if self._held is None else self._held
+        if self.mode == self._held:
+            self._tripped = False
+            return
+        self.trips += not self._tripped
+        self._tripped = True
+        with suppress(LateError):
+            self.set_mode(self.modes.of(self._held), limit_s=1.0)
 
     def arm(self) -> None:
         """Until it is armed."""

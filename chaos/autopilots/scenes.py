@@ -12,7 +12,7 @@ from autopilots.files import logs
 from autopilots.flight import HEARD_S, RADIO, Flight, Wiring
 from autopilots.flights import REKEYS, flown, killed, low_battery
 from autopilots.ground import mavlink, waypoint
-from autopilots.lasting import CUTS_MIN, FAILS_S, LOSS, STICKS_HZ, cuts, failover, sticks, turns
+from autopilots.lasting import FAILS_S, LOSS, STICKS_HZ, WATCHED_MIN, cuts, failover, outages, sticks, turns
 from autopilots.pilot import Pilot
 from autopilots.vehicles import BAUD
 from autopilots.watching import PACKS, TAP, battery, packs, rates, restarts, signed
@@ -123,6 +123,7 @@ _STICKS = {
     "p50_ms": "age p50 ms", "p95_ms": "age p95 ms", "backwards": "older after newer", "trips": "failsafes",
 }  # fmt: skip
 _CUTS = {"cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
+_ATTACKS = {key: name for key, name in _WATCHED.items() if key.endswith("_attack")}
 _TURNS = {"seconds": "seconds", "fails": "failures", "silence_s": "longest silence s", "trips": "failsafes"}
 _FILES = {"log_s": "LOG_DATA s", "ftp_s": "FTP s", "same": "both the same"}
 _SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
@@ -183,9 +184,12 @@ SCENES = {
             lambda f: all(f[f"cells_{each}"] == each for each in PACKS), drone=_SENSING,
         ),
         Scene(
-            "cuts", f"{CUTS_MIN:g} minutes of flight with link cuts, watched by detectors", cuts,
-            {**_CUTS, **{key: name for key, name in _WATCHED.items() if key.endswith("_attack")}}, True,
-            lambda f: _no_attack(f) and _no_trip(f),
+            "cuts", f"{WATCHED_MIN:g} minutes of flight with link cuts, watched by detectors", cuts,
+            {**_CUTS, **_ATTACKS}, True, lambda f: _no_attack(f) and _no_trip(f),
+        ),
+        Scene(
+            "outages", f"{WATCHED_MIN:g} minutes by LTE with outages and SiK (simulated) with fades, watched",
+            outages, {"fails": "failures", "trips": "failsafes", **_ATTACKS}, True, _no_attack, wiring=Wiring.PATHS,
         ),
         Scene(
             "sticks", f"RC override at {STICKS_HZ:g} Hz through {LOSS:.0%} loss", sticks, _STICKS, good=_no_trip,

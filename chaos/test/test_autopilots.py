@@ -274,6 +274,16 @@ def test_a_mission_outlasts_ways_that_fail_in_turns_but_not_with_one_alone(
 
 
 @needs_root
+@pytest.mark.parametrize(("scene", "events"), [("cuts", "cuts"), ("outages", "fails")])
+def test_detectors_watch_a_flight_whose_ways_fail(scene: str, events: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autopilots.lasting.WATCHED_MIN", 0.3)
+    monkeypatch.setattr("autopilots.lasting._CUT_EVERY_S", (2.0, 4.0))
+    monkeypatch.setattr("autopilots.lasting._PAUSE_S", 3.0)
+    figures = fly(scene, "simulated", True)
+    assert figures[events] > 1 and figures["rules_attack"] == figures["xgboost_attack"] == 0
+
+
+@needs_root
 @pytest.mark.parametrize("name", ["ardupilot", "px4"])
 def test_a_real_autopilot_gives_its_parameters_through_the_tunnel(name: str) -> None:
     try:
