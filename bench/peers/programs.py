@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The other systems' programs: which versions, where they come from, and where they are kept (.deps/peers, no commit).
 
-tools/run bench/peers/get          # fetches and builds what is missing; Go, cargo, cmake and libclang must be there
+make peers ARGS=--get          # fetches and builds what is missing; Go, cargo, cmake, libclang, meson must be there
 """
 
 import os
@@ -40,7 +40,9 @@ def missing(*names: str) -> str:
     """Why these programs cannot be run, or an empty text."""
     lacking = [name for name in names if not Path(path(name)).exists()]
     if lacking:
-        return f"{', '.join(lacking)} could not be built here" if FOLDER.exists() else "run 'make peers' first"
+        return (
+            f"{', '.join(lacking)} could not be built here" if FOLDER.exists() else "run 'make peers ARGS=--get' first"
+        )
     return ""
 
 

@@ -39,4 +39,4 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("paths_beside.refusal", str)
     assert paths_beside.missing("mavlink-router") == "mavlink-routerd could not be built here"
     monkeypatch.setattr("peers.programs.FOLDER", tmp_path / "none")
-    assert paths_beside.missing("engarde") == "run 'make peers' first"
+    assert paths_beside.missing("engarde") == "run 'make peers ARGS=--get' first"
