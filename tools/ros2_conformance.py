@@ -43,6 +43,11 @@ USED = (
     *("sros2", "rosbag2_cpp", "rosbag2_storage_mcap", "mavros"),
 )
 MAVROS = "mavros at both ends"
+# Reasons that are the same for a reader, each with the words that stand for them.
+ALIKE = {
+    r"cannot be used here: (OpenSSL|liboqs)|^liboqs .* lacks ": "an algorithm that this OpenSSL or liboqs has not",
+    r"PQCMAV_SLOW=1 runs it$": "takes long; PQCMAV_SLOW=1 runs it",
+}
 # What ROS 2 adds to the ordinary tests, and where its tests are: line of the page -> "PACKAGE NAME" of its tests.
 LINES = {
     "conformance of the proxy in C++": r"^pqc_mav_proxy_cpp .*\[.*\bcpp\b",
@@ -216,8 +221,13 @@ def by_package(found: Run) -> Iterator[str]:
 
 def skipped(found: Run) -> list[str]:
     """Each reason once."""
-    reasons = Counter(re.sub(r"^Skipped: ", "", case.why) for case in found.cases if case.outcome == SKIPPED)
-    return [f"* {count}: {reason}" for reason, count in reasons.most_common()]
+
+    def reason(why: str) -> str:
+        alike = (words for pattern, words in ALIKE.items() if re.search(pattern, why))
+        return next(alike, why.removeprefix("Skipped: "))
+
+    reasons = Counter(reason(case.why) for case in found.cases if case.outcome == SKIPPED)
+    return [f"* {count}: {why}" for why, count in reasons.most_common()]
 
 
 def write(text: str, file: Path) -> None:
