@@ -10,6 +10,7 @@ when its variant has every flag that is named and none that is negated; a line `
 
 import sys
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 MODEL = Path(__file__).resolve().parent.parent / "docs" / "model"
@@ -97,28 +98,26 @@ def models(folder: Path = MODEL) -> dict[str, str]:
 
 def _row(variant: Variant, code: str) -> str:
     asked = {n: query for n, query in enumerate(variant.queries) if not query.startswith("[")}
-    situation = f"*spoils {variant.spoils}:* {variant.says}" if variant.spoils else variant.says
     broken = [query for n, query in asked.items() if code[n] == "1"]
     told = "all" if len(broken) == len(asked) else ", ".join(broken)
     open_ = ", ".join(f"{query} undecided" for n, query in asked.items() if code[n] == "?")
-    return f"| `{variant.name}` | {situation} | {'; '.join(filter(None, (told, open_))) or '-'} |"
+    return f"| `{variant.name}` | {variant.says} | {'; '.join(filter(None, (told, open_))) or '-'} |"
 
 
 def page(results: str) -> str:
     """Return the tables of what was found: a line of `results` has file name, outcomes and seconds, tabs between."""
     found = {name: (code, seconds) for name, code, seconds in (line.split("\t") for line in results.splitlines())}
     lines: list[str] = []
-    head: tuple[str, tuple[str, ...]] = ("", ())
-    for each in VARIANTS:
-        if file_name(each) not in found:
-            continue
-        if (each.template, each.queries) != head:
-            head = (each.template, each.queries)
-            tool = "ProVerif" if each.template.endswith(".pv.in") else "Spin"
-            asked = [query for query in each.queries if not query.startswith("[")]
-            lines += ["", f"**{each.template.removesuffix('.in')}**, by {tool}. Asked: {', '.join(asked)}.", ""]
-            lines += ["| model | situation | attacked |", "|---|---|---|"]
-        lines.append(_row(each, found[file_name(each)][0]))
+    here = [each for each in VARIANTS if file_name(each) in found]
+    for (template, queries), group in groupby(here, key=lambda each: (each.template, each.queries)):
+        each = list(group)
+        tool = "ProVerif" if template.endswith(".pv.in") else "Spin"
+        asked = [query for query in queries if not query.startswith("[")]
+        lines += ["", f"**{template.removesuffix('.in')}**, by {tool}. Asked: {', '.join(asked)}.", ""]
+        lines += ["| model | situation | attacked |", "|---|---|---|"]
+        lines += [_row(one, found[file_name(one)][0]) for one in each if not one.spoils]
+        if spoiled := [f"`{one.name}`" for one in each if one.spoils]:
+            lines += ["", f"Worse, as they must be: {', '.join(spoiled)}."]
     total = sum(float(seconds) for _, seconds in found.values())
     return "\n".join([*lines[1:], "", f"{len(found)} models, {total:.0f} s of processor time.", ""])
 

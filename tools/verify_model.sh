@@ -123,8 +123,8 @@ mv "$results" "$folder/results.tsv"
 
 Written by `make verify-model`: [docs/model](../../docs/model/README.md) says what is modelled and what is not. ProVerif's
 proofs are for any number of sessions, Spin's for every schedule within the bounds of its model. What is *attacked* in a
-situation was found so by the tool, and expected; everything else that a table asks for is proven. A model that *spoils*
-another one leaves something out: it has to do worse, or the proof of the other would show nothing.
+situation was found so by the tool, and expected; everything else that a table asks for is proven. Models that spoil
+another one leave something out (situations.txt): they have to do worse, or the proof of the other would show nothing.
 
 TEXT
   "$("$ROOT/tools/find_python.sh")" "$ROOT/tools/model_variants.py" "$folder" --page

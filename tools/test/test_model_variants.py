@@ -78,8 +78,10 @@ def test_what_has_to_be_reached_is_expected_to_be() -> None:
 
 
 def test_page_has_a_row_per_result_and_no_word_of_what_is_only_reached() -> None:
-    rows = page("hybrid.pv\t00000011\t0.8\npsk_stolen.pv\t01011011\t2.6\n").splitlines()
+    found = "hybrid.pv\t00000011\t0.8\npsk_stolen.pv\t01011011\t2.6\nno_suite.pv\t00110011\t0.1\n"
+    rows = page(found).splitlines()
     assert "Asked: telemetry secret, command secret, drone agrees, gcs agrees, packet up, packet down." in rows[0]
     assert rows[4].endswith("| - |")
     assert rows[5].endswith("| command secret, gcs agrees, packet up |")
-    assert rows[-1] == "2 models, 3 s of processor time."
+    assert rows[7] == "Worse, as they must be: `no_suite`."
+    assert rows[-1] == "3 models, 4 s of processor time."
