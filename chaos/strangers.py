@@ -135,7 +135,7 @@ def problems(
     return found + overtaking.problems(races, reflected)
 
 
-HEAD = ("strangers at", "RTT", "within 1 s", "p50 s", "p95 s", "worst s", "sent by the strangers", "met by")
+HEAD = ("strangers at", "RTT", "within 1 s", "p50 s", "p95 s", "worst s", "sent by the strangers")
 
 
 def cells(each: Connects) -> tuple[object, ...]:
@@ -148,7 +148,6 @@ def cells(each: Connects) -> tuple[object, ...]:
         f"{each.in_time}/{len(each.seconds)}",
         *(f"{value:.2f}" for value in figures),
         ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(each.done.items())),
-        ", ".join(f"{name} {count}" for name, count in sorted(each.drops.items())),
     )
 
 
