@@ -52,7 +52,7 @@ CONDITIONS = {  # and which ways are flown in each
     "outages of LTE": (*WAYS, *BESIDE),
     "fades of the radio": ("LTE, radio", "radio, LTE metered", *BESIDE),
     "both": ("LTE, radio", "radio, LTE metered", *BESIDE),
-    "LTE holds packets back": ("LTE, radio",),
+    "LTE holds packets back": ("LTE, radio", *BESIDE),
     "each direction by itself": ("LTE, radio",),
     "hiccups of LTE": ("LTE, radio",),
 }
@@ -68,8 +68,8 @@ class Run:
     """Figures of one run."""
 
     answered: float  # share of the commands within a second, %
-    late: float  # answers that came more than LATE_S after their command
-    p95: float  # of the time from a command to its answer, of those that were answered, ms
+    late: float  # commands that came to the vehicle more than LATE_S late
+    p95: float  # of the time from a command to its arrival, of those that came, ms
     heartbeat: float  # the longest time between two on the ground, s
     attitude: float
     messages: float  # per second on the ground
@@ -189,11 +189,11 @@ def fly(
     lasted = time.monotonic() - begin
     gaps = [max(b - a for a, b in itertools.pairwise([*times, begin + lasted])) for times in came.values()]
     lte_kb_s = (sent_by_lte() - before) / 1e3 / lasted
-    took = sorted(heard.took)
+    there = sorted(heard.there)
     return Run(
         100 * heard.answered / heard.sent,
-        sum(each > LATE_S for each in took),
-        1e3 * took[int(0.95 * len(took))] if took else float("nan"),
+        sum(each > LATE_S for each in there),
+        1e3 * there[int(0.95 * len(there))] if there else float("nan"),
         gaps[0],
         gaps[1],
         heard.messages * (1 - heard.twice) / lasted,
@@ -211,7 +211,8 @@ def sent_by_lte(drone: Any) -> int:
 def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) -> str:
     """The results as Markdown."""
     keys = ("answered", "p95", "heartbeat", "attitude", "messages", "again", "lte")
-    late = sum(run.late for each in runs.values() for run in each)
+    late = {way: sum(run.late for (_, of), each in runs.items() if of == way for run in each) for _, way in runs}
+    late_words = ", ".join(f"{way} {count:g}" for way, count in late.items() if count) or "none"
     again = ", ".join(way for (_, way), each in runs.items() if any(run.handshakes > 1 for run in each)) or "no way"
     lines = [
         "# LTE and a radio, each alone and both as paths of one session",
@@ -221,10 +222,11 @@ def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) ->
         f"the time lost in bursts; {RATE_HZ} messages/s up, one command/s down, {options.seconds} s. Every "
         f"{PAUSE_S:g} s LTE is out, or holds packets back, for {OUTAGE_S[0]:g}-{OUTAGE_S[1]:g} s, or the radio loses "
         f"{100 * FADED:g} % for {FADE_S[0]:g}-{FADE_S[1]:g} s; hiccups of {HICCUP_S[0]:g}-{HICCUP_S[1]:g} s come "
-        f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval. Answers later than {LATE_S:g} s: {late:g}. "
+        f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval. Commands that came to the vehicle more than "
+        f"{LATE_S:g} s late: {late_words}. "
         f"A second first handshake was needed by: {again}.",
         "",
-        "| | `paths` | answered in 1 s, % | p95, ms | longest gap, s: heartbeat | attitude | messages/s | "
+        "| | `paths` | answered in 1 s, % | there, p95 ms | longest gap, s: heartbeat | attitude | messages/s | "
         "twice, % | LTE up, kB/s |",
         "|" + "---|" * (len(keys) + 2),
     ]

@@ -33,6 +33,7 @@ from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import any_port_towards, resolve
+from pqc_mav_sim.frames import Frame
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
 from pqc_mav_sim.vehicle import Vehicle
@@ -40,6 +41,7 @@ from pqc_mav_sim.vehicle import Vehicle
 RESULTS = Path(__file__).resolve().parent / "results"
 RATE_HZ, ANSWER_S, PATIENCE_S = 226, 1.0, 180.0
 RECENT = 1000  # messages, a few seconds of them
+COMMAND_AT = 28  # where COMMAND_LONG has it
 COMMAND = 40_000  # the first of the commands, which the vehicle does not know: it says so, and does nothing
 DEFAULT = "ML-768-AG-MD-65"
 SLOW = {"satellite": {"shape_kbit": 4}}  # nothing else tells the tunnel what such a service carries
@@ -155,6 +157,7 @@ class Ground:
     sent: int = 0  # commands, one a second
     answered: int = 0  # within ANSWER_S
     took: list[float] = field(default_factory=list)  # from a command to its answer, s
+    there: list[float] = field(default_factory=list)  # from a command to its arrival at the vehicle, s
     messages: int = 0
     stamped: int = 0  # of them, with the vehicle's time, so that no two are the same
     again: int = 0  # and of those, that had come before
@@ -173,12 +176,14 @@ class Ground:
         recent: deque[bytes] = deque(maxlen=RECENT)
         out, into = mavlink.MAVLink(None, srcSystem=255, srcComponent=190), mavlink.MAVLink(None)
         into.robust_parsing = True
+        reached = arrivals(vehicle)
         vehicle.start()
         asked: dict[int, float] = {}
+        said: dict[int, float] = {}
         begin = time.monotonic()
         while (now := time.monotonic()) < begin + seconds + ANSWER_S:
             if self.sent < seconds and now >= begin + self.sent:
-                asked[COMMAND + self.sent] = now
+                asked[COMMAND + self.sent] = said[COMMAND + self.sent] = now
                 command = out.command_long_encode(1, 1, COMMAND + self.sent, 0, 0, 0, 0, 0, 0, 0, 0)
                 ground.sendto(bytes(command.pack(out)), to)
                 ground.sendto(bytes(out.heartbeat_encode(6, 8, 0, 0, 4).pack(out)), to)
@@ -200,6 +205,21 @@ class Ground:
                     self.answered += self.took[-1] <= ANSWER_S
                 yield message
         vehicle.stop()
+        self.there = [reached[command] - at for command, at in said.items() if command in reached]
+
+
+def arrivals(vehicle: Vehicle) -> dict[int, float]:
+    """When each command came to a vehicle for the first time; filled while it flies."""
+    found: dict[int, float] = {}
+    receive = vehicle.autopilot.receive
+
+    def noted(frame: Frame, at: float) -> None:
+        if frame.msg_id == mavlink.MAVLINK_MSG_ID_COMMAND_LONG:
+            found.setdefault(int.from_bytes(frame.payload[COMMAND_AT : COMMAND_AT + 2], "little"), at)
+        receive(frame, at)
+
+    vehicle.autopilot.receive = noted
+    return found
 
 
 def vehicle_of(drone: Any) -> Vehicle:
