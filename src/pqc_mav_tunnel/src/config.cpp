@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iomanip>
 #include <set>
-#include <sstream>
 
+#include "config_plain.hpp"
+#include "config_radio.hpp"
+#include "config_value.hpp"
 #include "constants.hpp"
 #include "net/net.hpp"
 #include "net/plain_endpoint.hpp"
-#include "net/plain_tap.hpp"
 #include "path_list.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -22,61 +22,6 @@
 
 namespace pqcmav {
 namespace {
-
-const char* type_name(const ConfigValue& value) {
-  static constexpr const char* names[] = {"true or false", "a whole number", "a number", "a string",
-                                          "a list of strings"};
-  return names[value.index()];
-}
-
-std::string number(double value) {
-  std::ostringstream out;
-  out << std::setprecision(15) << value;  // whole numbers in full
-  return out.str();
-}
-
-/// What was given, as an answer to "must be ...".
-std::string shown_value(const ConfigValue& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) {
-    const auto text = number(*real);
-    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
-  }
-  if (const auto* text = std::get_if<std::string>(&value)) return "'" + text->substr(0, 40) + "'";
-  return "a list";
-}
-
-/// The value in the schema's type (a whole number passes for a number), in range, or an error.
-ConfigValue checked(const ConfigKey& key, const std::string& shown, const ConfigValue& given) {
-  ConfigValue value = given;
-  if (const auto* word = std::get_if<std::string>(&given); word != nullptr && key.key == "shape_kbit") {
-    if (*word == "auto") value = std::int64_t{kShapeAuto};
-    if (*word == "off") value = std::int64_t{0};
-  }
-  if (std::holds_alternative<double>(key.default_value) && std::holds_alternative<std::int64_t>(value))
-    value = static_cast<double>(std::get<std::int64_t>(value));
-  if (value.index() != key.default_value.index())
-    throw TunnelError(Errc::config_invalid,
-                      "'" + shown + "' must be " + type_name(key.default_value) + ", not " + shown_value(given) + ".");
-  std::optional<double> numeric;
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) numeric = static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&value)) numeric = *real;
-  if (numeric && !(*numeric >= key.min.value_or(*numeric) && *numeric <= key.max.value_or(*numeric))) {
-    throw TunnelError(Errc::config_invalid, "'" + shown + "' is " + number(*numeric) + "; it must be between " +
-                                                number(*key.min) + " and " + number(*key.max) +
-                                                (key.unit.empty() ? "" : " " + std::string(key.unit)) + ".");
-  }
-  if (!key.choices.empty()) {
-    const auto& text = std::get<std::string>(value);
-    if (std::find(key.choices.begin(), key.choices.end(), text) == key.choices.end()) {
-      std::string all;
-      for (const auto choice : key.choices) all += (all.empty() ? "" : ", ") + std::string(choice);
-      throw TunnelError(Errc::config_invalid, "'" + shown + "' is '" + text + "'; it must be one of: " + all + ".");
-    }
-  }
-  return value;
-}
 
 std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t most) {
   std::uint32_t out = 0;
@@ -125,66 +70,10 @@ void check_id(const std::string& id, const std::string& key) {
                       "'" + key + "': '" + id + "' is not a valid id; use 1-32 characters out of a-z 0-9 _ -.");
 }
 
-[[noreturn]] void refuse_address(const std::string& key, const std::string& text, const std::string& why) {
-  throw TunnelError(Errc::config_invalid, "'" + key + "' is '" + text + "'" + why);
-}
-
-/// "host:port" with a host that may be one. Given as an address in figures, the address; a name is asked for at start.
-std::optional<SockAddr> check_endpoint(const std::string& key, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto endpoint = parse_endpoint(text);
-  if (!endpoint) refuse_address(key, text, kWriteHostPort);
-  if (const auto problem = problem_of_host(endpoint->host); !problem.empty())
-    refuse_address(key, text, ": " + problem + ". Give host:port, for example 127.0.0.1:14550.");
-  if (!is_ipv4(endpoint->host) && !(is_ipv6(endpoint->host) && endpoint->host.find('%') == std::string::npos))
-    return std::nullopt;
-  return resolve(endpoint->host, endpoint->port, false, SOCK_DGRAM);
-}
-
-void check_plain(const std::string& prefix, const std::string& bind, const std::string& peer, const std::string& tap,
-                 bool allow_remote) {
-  const auto local = check_endpoint(prefix + "plain_bind", bind), to = check_endpoint(prefix + "plain_peer", peer);
-  const auto copies = check_endpoint("plain_tap", tap);
-  if (bind.empty()) refuse_address(prefix + "plain_bind", bind, kWriteHostPort);
-  if (local) check_plain_bind(prefix, *local, allow_remote);
-  check_plain_addresses(prefix, local.value_or(SockAddr{}), to.value_or(SockAddr{}), copies.value_or(SockAddr{}));
-}
-
 std::string joined(const Strings& parts) {
   std::string out;
   for (const auto& part : parts) out += (out.empty() ? "" : ", ") + part;
   return out;
-}
-
-bool is_default(std::span<const ConfigKey> schema, std::string_view name, const std::string& value) {
-  return std::any_of(schema.begin(), schema.end(), [&](const ConfigKey& key) {
-    return key.key == name && std::get<std::string>(key.default_value) == value;
-  });
-}
-
-/// What 'plain' or 'plain_endpoints' says. Beside one of them plain_bind and plain_peer must not say something else; at
-/// their defaults they do not, for tools write every key with its value.
-Strings check_plain_endpoints(std::span<const ConfigKey> schema, const std::string& prefix, const std::string& plain,
-                              Strings several, const std::string& bind, const std::string& peer, bool allow_remote) {
-  if (plain.empty() && several.empty()) return {};
-  const auto key = "'" + prefix + (plain.empty() ? "plain_endpoints'" : "plain'");
-  if (!plain.empty() && !several.empty())
-    throw TunnelError(Errc::config_invalid, "'" + prefix + "plain' and '" + prefix +
-                                                "plain_endpoints' are both given; put all endpoints into "
-                                                "'plain_endpoints'.");
-  for (const auto& [name, value] : {std::pair{"plain_bind", &bind}, std::pair{"plain_peer", &peer}})
-    if (!is_default(schema, name, *value))
-      throw TunnelError(Errc::config_invalid,
-                        "'" + prefix + name + "' and " + key + " are both given; remove '" + name +
-                            "', and write an application at a UDP address as udp:HOST:PORT or udp-listen:HOST:PORT in "
-                            "'plain_endpoints'.");
-  if (!plain.empty()) several = {plain};
-  const auto name = prefix + (plain.empty() ? "plain_endpoints" : "plain");
-  for (const auto& endpoint : parse_plain_endpoints(several, name))
-    if (is_ipv4(endpoint.address.host) || is_ipv6(endpoint.address.host))
-      check_plain_remote(endpoint, resolve(endpoint.address.host, endpoint.address.port, false, SOCK_DGRAM), name,
-                         allow_remote);
-  return several;
 }
 
 class Reader {
@@ -227,7 +116,7 @@ class Reader {
   template <typename T>
   T get_from(const ConfigKey& key, const std::string& shown) {
     const auto it = values_.find(shown);
-    const auto value = it == values_.end() ? key.default_value : checked(key, shown, it->second);
+    const auto value = it == values_.end() ? key.default_value : checked_value(key, shown, it->second);
     if (key.required && ((std::holds_alternative<std::string>(value) && std::get<std::string>(value).empty()) ||
                          (std::holds_alternative<Strings>(value) && std::get<Strings>(value).empty())))
       throw TunnelError(Errc::config_invalid, "'" + shown + "' is missing. " + std::string(key.description));
@@ -272,7 +161,7 @@ Role role_of(const FlatConfig& values) {
   for (const auto& key : config_schema()) {
     if (key.key != "role") continue;
     const auto it = values.find("role");
-    const auto value = it == values.end() ? key.default_value : checked(key, "role", it->second);
+    const auto value = it == values.end() ? key.default_value : checked_value(key, "role", it->second);
     return std::get<std::string>(value) == "gcs" ? Role::gcs : Role::drone;
   }
   return Role::drone;
@@ -285,32 +174,6 @@ void read_control_socket(Reader& in, EngineConfig& out) {
                                                 "'; it must be 'auto', 'off' or a path that begins with '/'.");
   out.control_socket_mode = in.get<std::string>("control_socket_mode") == "0600" ? 0600 : 0660;
   out.control_socket_group = in.get<std::string>("control_socket_group");
-}
-
-/// What goes over a radio is bundled, unless the owner says otherwise: one packet of the air each.
-void complete_radio(const Reader& in, const EngineConfig& config, std::int64_t radio_id, RadioSettings& radio) {
-  radio.radio_id = static_cast<std::uint8_t>(radio_id);
-  radio.bundle_ms = in.chosen("bundle_ms") ? config.bundle_ms : kRadioBundleMs;
-  radio.bundle_bytes = in.chosen("bundle_bytes") ? config.bundle_bytes : kRadioBundleBytes;
-  if (config.max_payload + kOverhead > kLineDatagramMost)
-    throw TunnelError(Errc::config_invalid, "'max_payload' is " + std::to_string(config.max_payload) +
-                                                "; over a serial radio it may be " +
-                                                std::to_string(kLineDatagramMost - kOverhead) + " at most.");
-}
-
-/// The same port with the same settings for all drones on it, and a number of its own for each.
-void check_radio(const std::string& key, const RadioSettings& radio, const std::vector<DroneEntry>& others) {
-  for (const auto& other : others) {
-    if (!other.radio || other.radio->path != radio.path) continue;
-    if (other.radio->text != radio.text)
-      throw TunnelError(Errc::config_invalid, "'" + key + "radio' is '" + radio.text + "', but '" + other.id +
-                                                  "' has the same port as '" + other.radio->text +
-                                                  "': write both in the same way.");
-    if (other.radio->radio_id == radio.radio_id)
-      throw TunnelError(Errc::config_invalid, "'" + key + "radio_id' is " + std::to_string(radio.radio_id) +
-                                                  ", and so is that of '" + other.id +
-                                                  "': give each drone on a radio its own, here and at the drone.");
-  }
 }
 
 void read_relay(Reader& in, EngineConfig& out) {
@@ -361,6 +224,7 @@ void read_drone(Reader& in, EngineConfig& out) {
                             out.plain_bind, out.plain_peer, out.plain_allow_remote);
   out.reconnect_after_s = in.get<double>("reconnect_after_s");
   const auto radio_id = in.get<std::int64_t>("radio_id");
+  const bool chose_ms = in.chosen("bundle_ms"), chose_bytes = in.chosen("bundle_bytes");
   for (const auto& name : in.get<Strings>("paths")) {
     check_id(name, "paths");
     out.paths.push_back(
@@ -369,9 +233,9 @@ void read_drone(Reader& in, EngineConfig& out) {
   }
   check_paths(out);
   if (out.has_radio()) {
-    if (auto& radio = out.peers.front().radio) complete_radio(in, out, radio_id, *radio);
+    if (auto& radio = out.peers.front().radio) complete_radio(out, radio_id, chose_ms, chose_bytes, *radio);
     for (auto& path : out.paths)
-      if (path.radio) complete_radio(in, out, radio_id, *path.radio);
+      if (path.radio) complete_radio(out, radio_id, chose_ms, chose_bytes, *path.radio);
     in.effective["compact"] = out.compact = true;
     // A first handshake takes seconds of the air, and would end no silence of the radio.
     if (!in.chosen("reconnect_after_s")) in.effective["reconnect_after_s"] = out.reconnect_after_s = kRadioReconnectS;
@@ -403,6 +267,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
     }
     out.key_pool_kems.push_back(kem);
   }
+  const bool chose_ms = in.chosen("bundle_ms"), chose_bytes = in.chosen("bundle_bytes");
   std::set<std::string> seen;
   for (const auto& id : in.get<Strings>("drones")) {
     check_id(id, "drones");
@@ -421,7 +286,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
     const auto radio_id = in.get_drone<std::int64_t>(id, "radio_id");
     if (const auto text = in.get_drone<std::string>(id, "radio"); !text.empty()) {
       entry.radio = parse_radio(text, "drone." + id + ".radio");
-      complete_radio(in, out, radio_id, *entry.radio);
+      complete_radio(out, radio_id, chose_ms, chose_bytes, *entry.radio);
       check_radio("drone." + id + ".", *entry.radio, out.drones);
     }
     out.drones.push_back(std::move(entry));

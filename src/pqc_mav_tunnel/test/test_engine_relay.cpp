@@ -142,6 +142,65 @@ TEST_F(EngineRelay, AFloodThroughItStopsNeitherDrone) {
   EXPECT_LT(total(*near, "relay_up_bytes"), 2'000'000u);
 }
 
+/// In the place of a drone that passes on: before each datagram a changed one, then it twice, then the one before it,
+/// and words of its own.
+class Liar {
+ public:
+  explicit Liar(std::uint16_t gcs) : gcs_(resolve("127.0.0.1", gcs, false, SOCK_DGRAM)), thread_([this] { run(); }) {}
+  ~Liar() {
+    stop_ = true;
+    thread_.join();
+  }
+  Liar(const Liar&) = delete;
+  Liar& operator=(const Liar&) = delete;
+  [[nodiscard]] std::uint16_t port() const { return inside_.address().port(); }
+
+ private:
+  void run() {
+    SockAddr far;
+    for (; !stop_; std::this_thread::sleep_for(1ms)) {
+      for (const auto& packet : inside_.drain(64)) {
+        far = inside_.source();
+        lie(packet, outside_, gcs_, before_[0]);
+      }
+      for (const auto& packet : outside_.drain(64)) lie(packet, inside_, far, before_[1]);
+    }
+  }
+  void lie(const Bytes& packet, UdpPeer& from, const SockAddr& to, Bytes& before) {
+    auto changed = packet;
+    changed[random_() % changed.size()] ^= static_cast<std::uint8_t>(1U << random_() % 8);
+    for (const auto& each : {changed, packet, packet, before, Bytes(40, packet[0])})
+      if (!each.empty()) from.send(each, to);
+    before = packet;
+  }
+
+  const SockAddr gcs_;
+  UdpPeer inside_, outside_;
+  Bytes before_[2];
+  std::minstd_rand random_{1};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+TEST_F(EngineRelay, ALiarInItsPlaceAddsNothingAndTakesNothingAway) {
+  Liar liar(gcs->ports().data);
+  far = start(far_values(liar.port()));
+  ASSERT_TRUE(far_is_up());
+  for (unsigned i = 0; i < 50; ++i) {
+    const auto text = std::to_string(i);
+    autopilot.send(text, plain_port(*far, "far"));
+    ASSERT_EQ(ground.receive_text(), text);
+    ground.send(text, plain_port(*gcs, "far"));
+    ASSERT_EQ(autopilot.receive_text(), text);
+  }
+  const auto outcome = far->request_rekey("far", "", "", patience());
+  EXPECT_TRUE(outcome.ok) << outcome.message;
+  expect_traffic();
+  EXPECT_EQ(status(*far).handshakes_ok, 2u) << "the first one, and the rekey";
+  EXPECT_GT(total(*gcs, "drop_replay"), 50u);
+  EXPECT_GT(total(*gcs, "drop_auth_fail"), 10u);
+}
+
 TEST_F(EngineRelay, SaysWhatIsWrongWithItsSettings) {
   const auto refusal = [&](const FlatConfig& more) -> std::string {
     try {

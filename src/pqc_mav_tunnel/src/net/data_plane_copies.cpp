@@ -18,8 +18,7 @@ constexpr std::uint64_t kRadioShare = 2;
 
 /// Does the other end know of several paths of this drone, and of which way goes what?
 bool DataPlane::several(const Link& link) const noexcept {
-  const auto& current = link.session.current();
-  if (!current || (current->features & features::kPaths) == 0) return false;
+  if (!link.session.agreed(features::kPaths)) return false;
   return paths_ ? &link == links_[0].get() && link.paths_told != 0 : link.paths && link.paths->told();
 }
 

@@ -271,8 +271,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     if (opened.switched && !link->pending_peers.empty()) {
       begin_role(*link);
       if (!link->paths) link->paths.emplace();
-      const bool numbered = (link->session.current()->features & features::kPaths) != 0;
-      link->paths->reset(link->pending_peers, now, numbered);
+      link->paths->reset(link->pending_peers, now, link->session.agreed(features::kPaths));
     }
     heard_at(*link, source, datagram.size(), now);
   }

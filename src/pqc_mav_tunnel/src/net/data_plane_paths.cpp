@@ -86,9 +86,9 @@ void DataPlane::tell_paths(std::uint64_t now) {
   paths_->refresh_word(now);
   const auto& word = paths_->word();
   for (auto& link : links_) {
-    const auto& keys = link->session.current();
-    const bool knows = keys && (keys->features & features::kPaths) != 0;
-    if (!knows || !link->session.can_send() || word.serial == 0 || link->paths_told == word.serial) continue;
+    if (!link->session.agreed(features::kPaths) || !link->session.can_send() || word.serial == 0 ||
+        link->paths_told == word.serial)
+      continue;
     link->paths_told = word.serial;
     link->announcements.put(Announcements::of(word));
     std::array<std::uint8_t, 16> tlvs{};

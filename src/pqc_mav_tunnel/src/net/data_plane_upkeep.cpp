@@ -64,8 +64,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
         link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
-      const auto& keys = link.session.current();
-      const bool numbered = paths_ && keys && (keys->features & features::kPaths) != 0;
+      const bool numbered = paths_ && link.session.agreed(features::kPaths);
       if (config_.role == Role::drone && (numbered || came_by_the_route(link, source))) {
         std::array<std::uint8_t, 16> tlvs{};
         const auto path = numbered ? source.path : kNoPath;

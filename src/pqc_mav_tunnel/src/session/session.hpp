@@ -52,9 +52,7 @@ class Session {
   void install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns = 0);
   [[nodiscard]] bool can_send() const noexcept { return send_.has_value(); }
   /// May bundles be sent under the current key?
-  [[nodiscard]] bool sends_bundles() const noexcept {
-    return current_ && (current_->features & features::kBundles) != 0;
-  }
+  [[nodiscard]] bool sends_bundles() const noexcept { return agreed(features::kBundles); }
   /// See SendKey::seal. nullopt without keys.
   std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, std::uint64_t now,
                                    bool long_form = false) noexcept;
@@ -89,6 +87,10 @@ class Session {
   /// The chain secret of the current session, while it can send: a rekey inside it is bound to it.
   [[nodiscard]] const Secret<32>* chain() const noexcept { return send_ ? &chain_ : nullptr; }
   [[nodiscard]] const std::optional<Info>& current() const noexcept { return current_; }
+  /// Did both ends agree on it, a bit of `features`, for the keys in use?
+  [[nodiscard]] bool agreed(std::uint16_t feature) const noexcept {
+    return current_ && (current_->features & feature) != 0;
+  }
   [[nodiscard]] const std::optional<Info>& pending() const noexcept { return pending_; }
   [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept {
     return now > heard_ns_ ? now - heard_ns_ : 0;
