@@ -13,6 +13,8 @@ import pytest
 from commands import DEADLINE_S, Running, pqcmav, refused
 from test_up import Ends
 
+from pqc_mav_common.testing import until
+
 SPACE = ("--namespace", "p/drone")
 CHACHA = "cs-mlkem768-chacha20poly1305-mldsa65"
 
@@ -56,8 +58,10 @@ def test_a_pinned_suite_is_taken_and_released_and_the_mode_set(pair: Ends) -> No
         assert watching.end(signal.SIGINT) == 0
     finally:
         watching.kill()
-    (status,) = json.loads(pqcmav("status", "--json", *SPACE).stdout)
-    assert status["status"]["suite"] == CHACHA
+    until(
+        lambda: json.loads(pqcmav("status", "--json", *SPACE).stdout)[0]["status"]["suite"] == CHACHA,
+        "the rekey to the pinned suite",
+    )
     assert pqcmav("policy", "mode", "hold", *SPACE).stdout == "Mode hold.\n"
     released = json.loads(pqcmav("policy", "pin", "none", *SPACE, "--json").stdout)
     assert released == {"ok": True, "message": "Released; mode auto.", "suite": ""}
