@@ -68,14 +68,14 @@ CIPHERS: Variants = {
 }
 
 
-def throughput(variants: Variants, layout: str, repetitions: int, seconds: float) -> list[dict[str, Any]]:
+def throughput(variants: Variants, repetitions: int, seconds: float) -> list[dict[str, Any]]:
     """Lossless packets/s of each variant and size: medians of alternating searches, each from near the last result."""
     runs: dict[int, dict[str, list[float]]] = {size: {name: [] for name in variants} for size in SIZES}
     guess = dict.fromkeys(variants, 150_000.0)
     for _ in range(repetitions):
         for size, of_size in runs.items():
             for name, make in variants.items():
-                with make() as pair, rig.processors(pair, layout):
+                with make() as pair, rig.processors(pair):
                     rate = lossless_rate(pair, size, seconds, guess[name])
                 of_size[name].append(rate)
                 guess[name] = max(0.97 * rate, 20_000.0)

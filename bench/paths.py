@@ -210,8 +210,10 @@ def sent_by_lte(drone: Any) -> int:
 
 def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) -> str:
     """The results as Markdown."""
-    keys = ("answered", "p95", "heartbeat", "attitude", "messages", "again", "lte")
+    keys = ("answered", "p95", "heartbeat", "attitude", "messages", "lte")
     late = {way: sum(run.late for (_, of), each in runs.items() if of == way for run in each) for _, way in runs}
+    twice = {way: [run.again for (_, of), each in runs.items() if of == way for run in each] for _, way in runs}
+    twice_words = ", ".join(f"{way} {statistics.mean(each):.1f} %" for way, each in twice.items() if any(each))
     late_words = ", ".join(f"{way} {count:g}" for way, count in late.items() if count) or "none"
     again = ", ".join(way for (_, way), each in runs.items() if any(run.handshakes > 1 for run in each)) or "no way"
     lines = [
@@ -223,16 +225,17 @@ def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) ->
         f"{PAUSE_S:g} s LTE is out, or holds packets back, for {OUTAGE_S[0]:g}-{OUTAGE_S[1]:g} s, or the radio loses "
         f"{100 * FADED:g} % for {FADE_S[0]:g}-{FADE_S[1]:g} s; hiccups of {HICCUP_S[0]:g}-{HICCUP_S[1]:g} s come "
         f"every {HICCUP_PAUSE_S:g} s. {options.runs} runs, 95 % interval. Commands that came to the vehicle more than "
-        f"{LATE_S:g} s late: {late_words}. "
-        f"A second first handshake was needed by: {again}.",
+        f"{LATE_S:g} s late: {late_words}. Messages delivered twice: {twice_words or 'none'}. "
+        f"A second first handshake was needed by: {again}. "
+        "mavlink-router has both in a group; engarde sends all by both, the radio being an interface (SLIP).",
         "",
         "| | `paths` | answered in 1 s, % | there, p95 ms | longest gap, s: heartbeat | attitude | messages/s | "
-        "twice, % | LTE up, kB/s |",
+        "LTE up, kB/s |",
         "|" + "---|" * (len(keys) + 2),
     ]
     for (condition, way), each in runs.items():
         figures = " | ".join(shown([getattr(run, key) for run in each]) for key in keys)
-        lines.append(f"| {condition} | {way} | {figures} |")
+        lines.append(f"| {condition if way == CONDITIONS[condition][0] else ''} | {way} | {figures} |")
     return "\n".join([*lines, ""])
 
 

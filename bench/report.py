@@ -118,15 +118,6 @@ def render_throughput(rows: list[dict[str, Any]]) -> str:
     return text + rate_table(rows) + rate_verdict(rows)
 
 
-def render_throughput_shared(rows: list[dict[str, Any]]) -> str:
-    """The section on throughput where everything shares all processors."""
-    text = (
-        "The same where sender, both ends and receiver share all processors and the scheduler places them: the load's "
-        "own work, the same for all variants, dilutes every ratio.\n\n"
-    )
-    return text + rate_table(rows) + rate_verdict(rows)
-
-
 def render_ciphers(rows: list[dict[str, Any]]) -> str:
     """The section on what crypto costs."""
     text = (
@@ -241,7 +232,6 @@ def render_endurance(rows: dict[str, Any]) -> str:
 SECTIONS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("handshake", "Handshake over its floor", render_handshake),
     ("throughput", "Lossless packets per second", render_throughput),
-    ("throughput_shared", "Lossless packets per second, all processors shared", render_throughput_shared),
     ("ciphers", "Lossless packets per second: what encryption costs", render_ciphers),
     ("latency", "One-way latency, 256 bytes", render_latency),
     ("aead", "AEAD per packet over the bare OpenSSL call", render_aead),

@@ -149,14 +149,14 @@ def tunnel_pair(suite: str = "cs-mlkem768-aesgcm-mldsa65", gso: bool = True, bus
 
 
 @contextmanager
-def processors(pair: Pair, layout: str) -> Iterator[None]:
-    """Gives the pair one processor and the load another ("separate"), or lets all share all ("shared").
+def processors(pair: Pair) -> Iterator[None]:
+    """Gives the pair one processor and the load another.
 
-    Separate measures what the pair costs: its rate is one processor over its work per packet, as long as the load keeps
+    So the pair's cost is measured: its rate is one processor over its work per packet, as long as the load keeps
     up. On a machine with a single processor both are the same.
     """
     every = sorted(os.sched_getaffinity(0))
-    if layout == "shared" or len(every) < 2:
+    if len(every) < 2:
         yield
         return
     os.sched_setaffinity(0, every[:1])

@@ -208,15 +208,8 @@ def page(found: Run, bench: str, middleware: str, when: str) -> str:
     if found.second:
         lines += paragraph(f"Failed beside others and passed alone: {'; '.join(found.second)}.")
     lines += table(["what needs ROS 2's own tools", "passed", "skipped"], rows(found))
-    lines += ["", *paragraph(f"Passed by package: {', '.join(by_package(found))}.")]
-    lines += ["Skipped, and why:", "", *skipped(found)]
+    lines += ["", "Skipped, and why:", "", *skipped(found)]
     return "\n".join(lines) + "\n"
-
-
-def by_package(found: Run) -> Iterator[str]:
-    """Each package's tests."""
-    for name in dict.fromkeys(case.package for case in found.cases):
-        yield f"{name} {found.count(PASSED, [case for case in found.cases if case.package == name])}"
 
 
 def skipped(found: Run) -> list[str]:

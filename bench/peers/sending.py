@@ -138,7 +138,7 @@ def rate(systems: Sequence[System], plan: Plan) -> Sheet:
     """Lossless packets/s: the ends share one processor, the load has another, as in bench/README.md."""
 
     def work(system: System, pair: rig.Pair, sheet: Sheet) -> None:
-        with rig.processors(pair, "separate"):
+        with rig.processors(pair):
             for size in plan.sizes:
                 last = sheet.last(f"rate_{size}", system.key)
                 # The first search of a system looks far, the others near its last result.

@@ -25,7 +25,9 @@ ROOMS = (
     "control",
     "console",
 )
-TOGETHER = {f"{name}.cpp" for name in ("config", "config_plain", "engine", "engine_drones", "host", "path_list", "peer_list")}
+TOGETHER = {
+    f"{name}.cpp" for name in ("config", "config_plain", "engine", "engine_drones", "host", "path_list", "peer_list")
+}
 TOGETHER |= {"engine_impl.hpp"}
 
 
