@@ -127,7 +127,7 @@ class Applications:
 def test_a_real_run_with_pymavlink_at_both_ends_over_a_bad_link(tmp_path):
     autopilot, ground = free_ports(2)
     words = ("--workload", "external", "--autopilot-port", str(autopilot), "--ground-port", str(ground))
-    asked = ("--suite", "ML-512-AG-MD-44", "--link", f"1ms {100 * LOSS:g}%", "--duration", "20", "--attempts", "1")
+    asked = ("--suite", "ML-512-AG-MD-44", "--link", f"1ms {100 * LOSS:g}%", "--duration", "20", "--attempts", "3")
     where = ("--root", str(tmp_path), "--name", "c", "--machine", "test")
     pytest.importorskip(
         "pqc_mav_cli", reason="the command is a package above this one, which colcon leaves out of its tests"
@@ -136,9 +136,9 @@ def test_a_real_run_with_pymavlink_at_both_ends_over_a_bad_link(tmp_path):
     command = [sys.executable, "-c", program, "bench", "run", *words, *asked, *where]
     with Applications(autopilot, ground):
         done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
     store = CampaignStore.open(tmp_path / "c")
     run = store.load_run(store.load_schedule()[0].items[0])
+    assert done.returncode == 0, (run.lifecycle.failure_reason, done.stdout + done.stderr)
     assert {finding.name for finding in run.findings} <= {"packets_lost", "machine_busy", "unexpected_drops"}
     kept = run.mavlink_integrity
     for way in ("down", "up"):

@@ -65,6 +65,11 @@ def ended(command: Callable[[], int]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ImportError as error:
+        # That of an extension module which was interrupted while it began.
+        if KeyboardInterrupt not in (type(error.__cause__), type(error.__context__)):
+            raise
+        return INTERRUPTED
     except SystemExit as error:
         # rich and click turn a BrokenPipeError into one.
         if not isinstance(error.__context__, BrokenPipeError):

@@ -64,6 +64,18 @@ def test_interrupted_at_any_moment_it_says_nothing(arguments: tuple[str, ...], t
         assert running.returncode in (-signal.SIGINT, INTERRUPTED, 0, 1, 2), (step, said)
 
 
+def test_an_extension_module_that_was_interrupted_while_it_began_is_no_fault() -> None:
+    def begun() -> int:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    def broken() -> int:
+        raise ImportError("no such file")
+
+    assert ended(begun) == INTERRUPTED
+    with pytest.raises(ImportError, match="no such file"):
+        ended(broken)
+
+
 def test_an_interrupt_within_a_callback_of_the_interpreter_comes_again_without_a_word() -> None:
     """As in the middle of an import, whose locks are forgotten by such a callback."""
     program = (
