@@ -12,7 +12,6 @@ import itertools
 import multiprocessing
 import os
 import socket
-import statistics
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,11 +22,11 @@ import pqc_mav_tunnel
 import rig
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 
 RATE_HZ, SETTLED_S = 320, 2.0
-STUDENT = {5: 2.78, 10: 2.26, 20: 2.09}  # for so many rounds, 95 %
 PATHS: dict[str, list[str]] = {"no paths": [], "one path": ["lte"], "two paths": ["lte", "mesh"]}
 VIA = {"lte": "127.0.0.1", "mesh": "127.0.0.2"}
 
@@ -88,16 +87,10 @@ def one(way: str, seconds: float) -> tuple[float, float]:
         return ran * 1e6 / sent, private_kib()
 
 
-def interval(values: list[float]) -> str:
-    """The mean with its 95 % interval."""
-    half = STUDENT[len(values)] * statistics.stdev(values) / len(values) ** 0.5
-    return f"{statistics.mean(values):.1f} ± {half:.1f}"
-
-
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=10, choices=sorted(STUDENT))
+    parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     print(rig.environment())
@@ -111,8 +104,8 @@ def main() -> None:
         for unit, number in (("us of processor a message", 0), ("KiB", 1)):
             more = [100 * (run[number] / was[number] - 1) for run, was in zip(runs, base, strict=True)]
             by = [run[number] - was[number] for run, was in zip(runs, base, strict=True)]
-            print(f"{way}: {interval([run[number] for run in runs])} {unit}", end="")
-            print(f"; {interval(more)} % more, {interval(by)} {unit}" if way != "no paths" else "")
+            print(f"{way}: {shown_mean([run[number] for run in runs])} {unit}", end="")
+            print(f"; {shown_mean(more)} % more, {shown_mean(by)} {unit}" if way != "no paths" else "")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from mavlink_mix import BULK, COMMANDS, STREAMS, TRANSFERS
 from pair import in_processes, in_the_air
 from tally import percentile
 
+from pqc_mav_bench.analysis.statistics import shown_mean
+
 _KBIT_S = 64
 _QUEUE_BYTES = 16_000
 _ETHERNET_BYTES = 14
@@ -166,16 +168,16 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
                 form,
                 len(each),
                 percent(values["commands"]),
-                tables.interval(values["command_p50_ms"], 0),
-                tables.interval(values["command_p95_ms"], 0),
-                tables.interval(values["command_worst_ms"], 0),
+                shown_mean(values["command_p50_ms"], 0),
+                shown_mean(values["command_p95_ms"], 0),
+                shown_mean(values["command_worst_ms"], 0),
                 percent(values["transfers"]),
-                tables.interval(values["transfer_p95_ms"], 0),
+                shown_mean(values["transfer_p95_ms"], 0),
                 percent(values["streams"]),
-                tables.interval(values["stream_gap_p95_s"], 2),
-                tables.interval(values["stream_age_p95_s"], 2),
+                shown_mean(values["stream_gap_p95_s"], 2),
+                shown_mean(values["stream_age_p95_s"], 2),
                 percent(values["bulk"]),
-                tables.interval(values["per_s"], 1),
+                shown_mean(values["per_s"], 1),
                 f"{'met' if met else 'missed'}, {'met' if fresh else 'missed'}",
             )
         )
@@ -184,4 +186,4 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
 
 def percent(shares: Sequence[float]) -> str:
     """The mean share with its interval."""
-    return tables.interval([100 * each for each in shares], 1) + " %"
+    return shown_mean([100 * each for each in shares], 1) + " %"

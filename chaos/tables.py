@@ -2,7 +2,6 @@
 """The laboratory's table, as text for a terminal and as Markdown. Pure."""
 
 import gzip
-import math
 import os
 import platform
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ from conditions import Condition
 from pqc_mav_tunnel import host_info
 from verdicts import Observation, RekeyResult, unexplained_losses
 
-from pqc_mav_bench.analysis.statistics import mean_interval
 from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.markdown import table as markdown  # noqa: F401 - its name for every page here
@@ -87,12 +85,6 @@ def _rekey(result: RekeyResult) -> str:
 def _memory(seen: Observation, end: str) -> str:
     before, after = seen.rss_before_kib.get(end, 0), seen.rss_after_kib.get(end, 0)
     return f"{before / 1024:.1f} -> {after / 1024:.1f}" + (" (new process)" if end in seen.killed else "")
-
-
-def interval(values: Sequence[float], digits: int = 1) -> str:
-    """The mean with its 95 % interval; alone where one value says nothing about the spread."""
-    mean, half = mean_interval(values)
-    return f"{mean:.{digits}f}" if math.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

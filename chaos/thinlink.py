@@ -21,6 +21,8 @@ from overload import LINK
 from pair import in_processes, in_the_air
 from tally import percentile
 
+from pqc_mav_bench.analysis.statistics import shown_mean
+
 _MESSAGE_BYTES = 40
 _IP_UDP_BYTES = 28
 _WARM_UP_S = 5.0
@@ -180,11 +182,11 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
                     form.name,
                     f"{load:g}",
                     len(each),
-                    tables.interval([one.per_s for one in each]),
-                    tables.interval([100 * (1 - one.received / one.sent) for one in each]),
-                    tables.interval([statistics.fmean(one.delays_ms) for one in each], 0),
-                    tables.interval([percentile(list(one.delays_ms), 0.95) for one in each], 0),
-                    tables.interval([one.bytes_per_packet + _IP_UDP_BYTES for one in each]),
+                    shown_mean([one.per_s for one in each]),
+                    shown_mean([100 * (1 - one.received / one.sent) for one in each]),
+                    shown_mean([statistics.fmean(one.delays_ms) for one in each], 0),
+                    shown_mean([percentile(list(one.delays_ms), 0.95) for one in each], 0),
+                    shown_mean([one.bytes_per_packet + _IP_UDP_BYTES for one in each]),
                 )
             )
     text += tables.markdown(HEAD, rows)

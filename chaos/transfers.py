@@ -16,6 +16,7 @@ from pair import in_processes, in_the_air
 from pymavlink.dialects.v20 import common as mavlink
 from traffic import application_socket
 
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_sim.autopilot import HOME, AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
@@ -142,6 +143,6 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
         cells: list[object] = [form, len(each)]
         for seconds in ([one.parameters_s for one in each], [one.mission_s for one in each]):
             done = [value for value in seconds if value is not None]
-            cells += [f"{len(done)}/{len(each)}", tables.interval(done, 1) if done else "-"]
+            cells += [f"{len(done)}/{len(each)}", shown_mean(done, 1) if done else "-"]
         rows.append(tuple(cells))
     return text + tables.markdown(HEAD, rows)

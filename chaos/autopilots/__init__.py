@@ -18,6 +18,7 @@ from autopilots.flight import flight
 from autopilots.ground import LateError
 from autopilots.scenes import SCENES, Scene
 from autopilots.vehicles import MODELS, MissingError
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common.child import ProgramError
 
 _PAGE = "autopilots"
@@ -171,5 +172,5 @@ def _cell(scene: Scene, row: Row) -> str:
         same = len(set(values)) == 1
         mean = sum(values) / max(1, len(values))
         digits = 2 if mean < 10 else int(mean < 100)
-        cells.append("-" if not values else f"{values[0]:g}" if whole and same else tables.interval(values, digits))
+        cells.append("-" if not values else f"{values[0]:g}" if whole and same else shown_mean(values, digits))
     return "; ".join(cells)

@@ -34,5 +34,7 @@ def runs() -> Iterator[Mapping[str, Future[contact.Contact]]]:
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_thief_of_the_psk(runs: Mapping[str, Future[contact.Contact]], scene: str) -> None:
     found = contact.problems([runs[scene].result()])
-    # Beside others on a busy machine a drone may be late; alone it is not.
-    assert not found or contact.problems([SCENES[scene]()]) == [], found
+    # Beside others on a busy machine a drone may be late; alone it is not. Nothing else is looked at twice.
+    if found and all(": up after " in each for each in found):
+        found = contact.problems([SCENES[scene]()])
+    assert found == []

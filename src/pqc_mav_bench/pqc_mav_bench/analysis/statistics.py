@@ -129,6 +129,12 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     return mean, t * float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
+def shown_mean(values: Sequence[float], digits: int = 1) -> str:
+    """The mean with its 95 % interval; alone where one value says nothing about the spread."""
+    mean, half = mean_interval(values)
+    return f"{mean:.{digits}f}" if math.isnan(half) else f"{mean:.{digits}f} ± {half:.{digits}f}"
+
+
 def wilson(failures: int, trials: int, z: float = Z_95) -> tuple[float, float]:
     """Wilson score interval of a proportion (Wilson, JASA 22, 1927). Raises ValueError for impossible counts."""
     if not 0 <= failures <= trials or trials == 0:
