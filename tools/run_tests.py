@@ -64,6 +64,7 @@ class Outcome:
     skipped: int
     seconds: float
     problem: str = ""
+    processor_s: float = 0.0  # of the runner and of everything it waited for
     broken: tuple[str, ...] = ()  # the names of what failed
     unsteady: tuple[str, ...] = ()  # failed beside others and passed alone
 
@@ -96,8 +97,10 @@ def execute(
     env: dict[str, str] | None = None,
     said: IO[str] | None = None,
     bad: list[str] | None = None,
-) -> int:
-    """Run a command, passing its output on except for the lines that match, or into `said`; return its exit code.
+) -> tuple[int, float]:
+    """Run a command, passing its output on except for the lines that match, or into `said`.
+
+    Returns its exit code and the seconds of processor that it and what it waited for took.
 
     `bad` gets the names in lines that match BAD_CTEST_LINE, if lines are looked at.
 
@@ -130,7 +133,8 @@ def execute(
                     bad.append(failed["name"])
                 if not leave_out.match(line):
                     print(line, end="", flush=True, file=said)
-        code = process.wait()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     except BaseException:
         stop()
         raise
@@ -138,7 +142,7 @@ def execute(
         timer.cancel()
     if expired.is_set():
         raise subprocess.TimeoutExpired(command, RUNNER_TIMEOUT_S)
-    return code
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def run(
@@ -159,9 +163,10 @@ def run(
     report.unlink(missing_ok=True)
     started = time.monotonic()
     problem = ""
+    processor_s = 0.0
     bad: list[str] = []
     try:
-        code = execute(command, cwd, leave_out, env, said, bad)
+        code, processor_s = execute(command, cwd, leave_out, env, said, bad)
         problem = f"ended by {signal.Signals(-code).name}" if code < 0 else ""
     except subprocess.TimeoutExpired:
         code = -1
@@ -176,7 +181,7 @@ def run(
     if passed + len(broken) + skipped == 0:
         problem = problem or "found no test"
     unsteady = tuple(each for each in bad if each not in broken)
-    return Outcome(name, passed, len(broken), skipped, seconds, problem, broken, unsteady)
+    return Outcome(name, passed, len(broken), skipped, seconds, problem, processor_s, broken, unsteady)
 
 
 def run_ctest(package: str) -> Outcome:
@@ -270,6 +275,7 @@ def looked_at_again(outcome: Outcome, folder: Path) -> Outcome:
         failed=again.failed,
         broken=again.broken,
         seconds=outcome.seconds + again.seconds,
+        processor_s=outcome.processor_s + again.processor_s,
         unsteady=tuple(each for each in outcome.broken if each not in again.broken),
     )
 
@@ -326,7 +332,8 @@ def summarise(outcomes: list[Outcome]) -> int:
     for outcome in outcomes:
         counts = f"{outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
         note = f"  [{outcome.problem}]" if outcome.problem else ""
-        print(f"{'ok  ' if outcome.good else 'FAIL'} {outcome.name}: {counts} in {outcome.seconds:.1f} s{note}")
+        took = f"{outcome.seconds:.0f} s, {outcome.processor_s:.0f} s of processor"
+        print(f"{'ok  ' if outcome.good else 'FAIL'} {outcome.name}: {counts} in {took}{note}")
         for name in outcome.unsteady:
             print(f"     unsteady, passed at the second try: {name}")
     # A runner that broke without naming a test counts as one failure, so that the totals never look clean by accident.
