@@ -247,6 +247,10 @@ void read_drone(Reader& in, EngineConfig& out) {
 
 void read_gcs(Reader& in, EngineConfig& out) {
   out.allowed_suites = suite_list(in.get<Strings>("allowed_suites"), "allowed_suites", out.provider);
+  out.avoid = Families::of(in.get<Strings>("avoid"));
+  if (!out.avoid.leaves_a_suite())
+    throw TunnelError(Errc::config_invalid, "'avoid' leaves no suite: without " + out.avoid.text() +
+                                                " there is no KEM or no signature. Leave one of them out.");
   out.allow_pure = in.get<bool>("allow_pure");
   out.max_handshakes = static_cast<std::size_t>(in.get<std::int64_t>("max_handshakes"));
   out.data_threads = static_cast<std::size_t>(in.get<std::int64_t>("data_threads"));

@@ -178,6 +178,10 @@ const std::vector<ConfigKey>& table() {
        true},
       {"allowed_suites", Strings{}, kNone, kNone, "",
        "Suites a drone may ask for; empty = all for which this gcs has the algorithms and signing keys.", false, true},
+      {"avoid", Strings{}, kNone, kNone, "",
+       "Families of algorithms with which no keys are made any more: lattices, codes, hashes, or one by its name, such "
+       "as ML-KEM or Falcon ('pqcmav avoid'). A drone that asks for such a suite is told, and takes another one.",
+       false, true},
       {"allow_pure", true, kNone, kNone, "", "Accept handshakes without X25519.", false, true},
       {"max_handshakes", i(16), 1, 1024, "",
        "Handshakes in progress beyond the PSK gate; more are answered 'busy'. A drone that had a session has a place "

@@ -23,7 +23,7 @@ DroneEntry plain_entry(const EngineConfig& config) {
 
 /// May this key change while an engine runs?
 bool is_of_drones(const EngineConfig& config, std::string_view key) {
-  if (config.role == Role::gcs) return key == "drones" || key.starts_with("drone.");
+  if (config.role == Role::gcs) return key == "drones" || key == "avoid" || key.starts_with("drone.");
   return key == "plain" || key == "plain_bind" || key == "plain_peer" || key == "plain_endpoints";
 }
 
@@ -42,6 +42,7 @@ std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& f
   take(config.effective, fresh.effective);
   take(config.given, fresh.given);
   config.drones = fresh.drones;
+  config.avoid = fresh.avoid;
   config.plain_bind = fresh.plain_bind;
   config.plain_peer = fresh.plain_peer;
   config.plain_endpoints = fresh.plain_endpoints;
@@ -169,6 +170,7 @@ DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
   }
   out.restart = take_drones(shown, fresh);
   if (dry_run) return out;
+  if (impl_->gcs) impl_->gcs->avoid(fresh.avoid);
   {
     const std::lock_guard lock(impl_->config_mutex);
     impl_->shown = std::move(shown);
@@ -196,6 +198,14 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   const std::lock_guard lock(impl_->config_mutex);
   if (!dry_run) impl_->named.erase(id);
   return out;
+}
+
+void Engine::avoid(const std::vector<std::string>& families) {
+  const std::lock_guard one_at_a_time(impl_->reload_mutex);
+  if (!impl_->gcs) throw TunnelError(Errc::config_invalid, "A ground station avoids families of algorithms; ask that.");
+  auto values = config().given;
+  values["avoid"] = families;
+  (void)take(EngineConfig::from_flat(values));
 }
 
 DroneChanges Engine::remove_drone(const std::string& id) {

@@ -218,6 +218,9 @@ class Host::Impl final : public Steered {
   bool set_shape_kbit(std::int64_t kbit) override {
     return change([&](Engine& engine) { return engine.set_shape_kbit(kbit); });
   }
+  void avoid(const std::vector<std::string>& families) override {
+    change([&](Engine& engine) { engine.avoid(families); });
+  }
   bool use_station(const std::string& gcs_id) override {
     return change([&](Engine& engine) { return engine.use_station(gcs_id); });
   }

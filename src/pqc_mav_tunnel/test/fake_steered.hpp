@@ -24,6 +24,7 @@ class FakeSteered final : public Steered {
     std::vector<LinkStatus> out(2);
     out[0].drone_id = "uav1";
     out[0].state = LinkState::up;
+    out[0].suite = suite;
     out[1].drone_id = "uav2";
     out[1].last_error = "\xff is no UTF-8";
     return out;
@@ -62,13 +63,14 @@ class FakeSteered final : public Steered {
     wanted = path + " " + word;
     return true;
   }
+  void avoid(const std::vector<std::string>& families) override { set_up.avoid = Families::of(families); }
   bool set_shape_kbit(std::int64_t kbit) override {
     if (kbit < 0) throw TunnelError(Errc::config_invalid, "'shape_kbit' is below 0.");
     shaped = kbit;
     return true;
   }
   std::int64_t shaped = 0;
-  std::string wanted;
+  std::string wanted, suite;
   std::vector<std::string> config_files() const override { return {"/etc/gcs.yaml"}; }
   ReloadOutcome reload(bool dry_run) override {
     dry_runs += dry_run ? 1 : 0;

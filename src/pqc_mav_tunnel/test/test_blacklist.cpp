@@ -47,6 +47,31 @@ TEST(Blacklist, TimeZeroTurnsItOff) {
   EXPECT_TRUE(list.entries(0).empty());
 }
 
+TEST(Blacklist, HoldsAFamilyEvenOfTheDefaultSuite) {
+  Blacklist list(usual(), 100);
+  list.add(other(), "refused", 0);
+  list.avoid(Families::named("ML-DSA"), 0);
+  EXPECT_TRUE(list.contains(usual(), 99));
+  EXPECT_FALSE(list.contains(*find_suite("ML-768-AG-SL-192s"), 99));
+  for (const auto& entry : list.entries(99)) {
+    EXPECT_EQ(entry.suite->sig->family, "ML-DSA");
+    EXPECT_EQ(entry.reason, "The ground station avoids ML-DSA.");
+  }
+  EXPECT_FALSE(list.contains(usual(), 100));
+  EXPECT_TRUE(list.avoided(100).empty());
+}
+
+TEST(Blacklist, TheNewestWordOfAFamilyCounts) {
+  Blacklist list(usual(), 100);
+  list.avoid(Families::named("ML-DSA"), 0);
+  list.avoid(Families::named("codes"), 50);
+  EXPECT_EQ(list.avoided(149), Families::named("codes"));
+  list.remove(usual());
+  EXPECT_EQ(list.avoided(149), Families::named("codes")) << "it says nothing of others";
+  list.remove(*find_suite("HQC-3-AG-SL-192s"));
+  EXPECT_TRUE(list.avoided(149).empty()) << "it works, so it is not avoided";
+}
+
 TEST(Blacklist, BlamesTheSuiteOnlyForItsOwnFailures) {
   for (int code = 0; code < 256; ++code) {
     const auto reject = static_cast<Reject>(code);

@@ -283,6 +283,21 @@ TEST_F(CommandsTest, ADroneTakesAnotherPathOrLeavesOne) {
   EXPECT_EQ(code_of(R"({"v": 1, "command": "path", "path": "radio", "use": "off"})"), "state") << "the last one";
 }
 
+TEST_F(CommandsTest, AGroundStationLeavesAFamilyAndSaysWhoseKeysStillHaveIt) {
+  engine.suite = kDefaultSuite;
+  EXPECT_EQ(ask(R"({"v": 1, "command": "avoid"})")["result"], (Json{{"avoid", ""}, {"still", Json::array()}}));
+  EXPECT_TRUE(engine.noted.empty()) << "a question";
+  EXPECT_EQ(ask(R"({"v": 1, "command": "avoid", "families": ["lattices"]})")["result"],
+            (Json{{"avoid", "lattices"}, {"still", {"uav1"}}}));
+  EXPECT_EQ(engine.noted.size(), 1u);
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "avoid", "families": ["lettuce"]})"), "config_invalid");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "avoid", "families": "lattices"})"), "bad_request");
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "avoid", "families": [1]})"), "bad_request");
+  EXPECT_EQ(ask(R"({"v": 1, "command": "avoid", "families": []})")["result"]["avoid"], "");
+  engine.set_up.role = Role::drone;
+  EXPECT_EQ(code_of(R"({"v": 1, "command": "avoid", "families": []})"), "refused");
+}
+
 TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   const auto result = ask(R"({"v": 1, "command": "reload"})")["result"];
   EXPECT_EQ(result["renewed"], Json({"uav1"}));

@@ -38,7 +38,7 @@ TEST(Lack, TheDroneSaysWhatTheGcsLacks) {
   const auto& hashes = suite("ML-512-AG-MD-44");
   const auto said = [&](Reject code, std::uint16_t lack) { return describe_lack(hashes, {code, lack, {}}); };
   EXPECT_EQ(said(Reject::algorithm_unavailable, 0), "") << "an older gcs";
-  EXPECT_EQ(said(Reject::suite_not_allowed, lacks::kKem), "");
+  EXPECT_EQ(said(Reject::suite_not_allowed, 0), "");
   EXPECT_EQ(said(Reject::suite_unknown, 0), "") << "nothing in it is new";
   const auto two = said(Reject::algorithm_unavailable, lacks::kKem | lacks::kSignature);
   EXPECT_NE(two.find("ML-KEM-512 and ML-DSA-44 of ML-512-AG-MD-44"), std::string::npos) << two;
@@ -46,6 +46,26 @@ TEST(Lack, TheDroneSaysWhatTheGcsLacks) {
   EXPECT_NE(key.find("--sig mldsa44"), std::string::npos) << key;
   const auto unknown = describe_lack(*find_suite("HQC-1-AA-SL-128s"), {Reject::suite_unknown, 0, {}});
   EXPECT_NE(unknown.find("older than HQC-1 and SLH-DSA-SHA2-128s and Ascon-AEAD128"), std::string::npos) << unknown;
+}
+
+/// A Reject 2 with families says which; nothing else has them.
+TEST(Lack, WhatTheGcsAvoidsIsSaidByBothEnds) {
+  Scene scene;
+  auto env = gcs_env(scene);
+  auto avoiding = std::make_shared<ResponderEnv>(*env);
+  avoiding->avoided = [] { return Families::named("lattices"); };
+  HandshakeInitiator drone(drone_params(scene));
+  const auto m1 = drone.start(0);
+  HandshakeResponder gcs(avoiding);
+  (void)gcs.on_data(m1, 0);
+  const auto refusal = gcs.go_on(0).send;
+  EXPECT_EQ(refusal, refusal_of(m1, Reject::suite_not_allowed, 0x0309));
+  EXPECT_NE(gcs.reason().find("avoids lattices"), std::string::npos) << gcs.reason();
+  (void)drone.on_data(refusal, 0);
+  EXPECT_EQ(drone.error(), HandshakeError::rejected);
+  EXPECT_EQ(drone.avoided(), Families::named("lattices"));
+  EXPECT_NE(drone.reason().find("no keys with lattices any more"), std::string::npos) << drone.reason();
+  EXPECT_TRUE(avoided_in({Reject::algorithm_unavailable, 0x0309, {}}).empty());
 }
 
 TEST(Lack, TheDroneTellsTheReasonItWasGiven) {

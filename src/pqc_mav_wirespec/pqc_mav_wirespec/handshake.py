@@ -220,7 +220,8 @@ class GcsPolicy:
 
     `psks` are those of each drone and this gcs. Signing keys are by signature token, drones' public keys by (drone_id,
     signature token). `sessions` holds, per drone, what may be rekeyed. `allowed_suites` holds suite ids, None allows
-    all. `busy` is the `retry_ms` of a Reject 5, None when there is room.
+    all; `avoid` has the bits of families with which no keys are made, and a Reject 2 tells them. `busy` is the
+    `retry_ms` of a Reject 5, None when there is room.
     """
 
     psks: Mapping[str, bytes] = field(repr=False)
@@ -229,6 +230,7 @@ class GcsPolicy:
     require_signature: frozenset[str] = frozenset()
     allow_pure: bool = True
     allowed_suites: frozenset[str] | None = None
+    avoid: int = 0
     sessions: Mapping[str, Previous] = field(default_factory=dict)
     busy: int | None = None
     gcs_id: str = "gcs"
@@ -328,6 +330,8 @@ class Responder(Party):
         policy, suite = self._policy, suite_by_id(hello.suite_id.decode("latin-1"))
         if suite is None:
             raise _rejection(RejectCode.SUITE_UNKNOWN)
+        if suite.families & policy.avoid:
+            raise _rejection(RejectCode.SUITE_NOT_ALLOWED, policy.avoid)
         unsigned = self.drone_id in policy.require_signature and not hello.drone_signs
         disallowed = policy.allowed_suites is not None and suite.id not in policy.allowed_suites
         unverifiable = hello.drone_signs and (self.drone_id, suite.sig.token) not in policy.drone_publics

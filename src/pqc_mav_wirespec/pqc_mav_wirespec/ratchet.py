@@ -224,7 +224,7 @@ class RatchetInitiator(Party):
     def _on_reject(self, whole_frame: bytes) -> bytes:
         reject = Reject.parse(whole_frame)
         if same(reject.mac, ks.ratchet_reject_mac(self._psk, self.ratchet.r1, reject.code, reject.retry_ms)):
-            raise RejectedError(reject.code, "no ratchet of this session now")
+            raise RejectedError(reject.code, "no ratchet of this session now", reject.retry_ms)
         return b""
 
 

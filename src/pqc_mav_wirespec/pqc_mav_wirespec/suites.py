@@ -176,6 +176,11 @@ class Suite:
         return self.published and self.kem.core and self.sig.core
 
     @property
+    def families(self) -> int:
+        """The bits of its two families, as a Reject 2 has them (docs/protocol.md section 4)."""
+        return 1 << (self.kem.family_id - 1) | 1 << (7 + self.sig.family_id)
+
+    @property
     def header_ids(self) -> bytes:
         """The four id bytes of a data-plane header."""
         return bytes((self.kem.family_id, self.kem.param_id, self.sig.family_id, self.sig.param_id))

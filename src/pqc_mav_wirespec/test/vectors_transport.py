@@ -61,7 +61,7 @@ HAVE = {
     "far_base": (1182, "0-899,1000,1156-1181"),
 }
 HOSTS = ("192.0.2.7", "2001:db8::7")
-REJECTS = ((1, 0), (2, 0), (3, 0), (4, 0), (5, 1_000))
+REJECTS = ((1, 0), (2, 0), (3, 0), (4, 0), (5, 1_000), (2, 0x0309))
 SERIAL = 51_234
 
 
@@ -275,7 +275,8 @@ def generate_rejects(seed: bytes) -> VectorFile:
     file.section("inputs").put(psk=psk, m0=msg.M0, m1=m1)
     for code, retry_ms in REJECTS:
         mac = ks.reject_mac(psk, msg.M0, m1, code, retry_ms)
-        row = file.section(f"code-{code}").put(code=code, retry_ms=retry_ms, mac=mac)
+        name = f"code-{code}" if code != msg.RejectCode.SUITE_NOT_ALLOWED or not retry_ms else "lattices-avoided"
+        row = file.section(name).put(code=code, retry_ms=retry_ms, mac=mac)
         row.put(frame=msg.Reject(code, retry_ms, mac).frame())
     return file
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "pqc_mav_tunnel/families.hpp"
 #include "pqc_mav_tunnel/status.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 
@@ -121,6 +122,7 @@ struct EngineConfig {
   // gcs
   std::vector<DroneEntry> drones;
   std::vector<const Suite*> allowed_suites;
+  Families avoid;
   std::size_t max_handshakes = 0, handshake_threads = 0, data_threads = 1, key_pool_depth = 0;
   std::vector<const KemInfo*> key_pool_kems;
   double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;

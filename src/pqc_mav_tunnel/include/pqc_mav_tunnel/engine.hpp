@@ -76,6 +76,9 @@ class Engine {
   /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
   /// ports free. All or nothing: throws TunnelError.
   DroneChanges reconfigure(const EngineConfig& fresh, bool dry_run = false);
+  /// gcs: from now on no keys are made with these families ('avoid'; docs/choosing-a-suite.md), until the configuration is
+  /// read again. Sessions that have such keys go on: a rekey takes them to other ones. Throws TunnelError.
+  void avoid(const std::vector<std::string>& families);
   /// gcs: one drone more, with the keys below `drone.<id>.` that it needs, under rules no laxer than those of the
   /// configuration that was read last; one drone less. Throws TunnelError. `dry_run` as above.
   DroneChanges add_drone(const std::string& id, const FlatConfig& settings = {}, bool dry_run = false);

@@ -57,8 +57,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 25>& Commands::table() {
-  static const std::array<Entry, 25> entries = {{
+const std::array<Commands::Entry, 26>& Commands::table() {
+  static const std::array<Entry, 26> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -72,6 +72,7 @@ const std::array<Commands::Entry, 25>& Commands::table() {
       {"dangers", {"lines"}, &Commands::dangers},
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
+      {"avoid", {"families"}, &Commands::avoid},
       {"path", {"path", "use"}, &Commands::path},
       {"set", {"key", "value"}, &Commands::set},
       {"subscribe", {"events", "since", "boot", "pictures"}, &Commands::subscribe},

@@ -69,7 +69,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 25>& table();
+  static const std::array<Entry, 26>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -84,6 +84,7 @@ class Commands {
   CommandAnswer dangers(const Json& request, const Asker& who);
   CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer station(const Json& request, const Asker& who);
+  CommandAnswer avoid(const Json& request, const Asker& who);
   CommandAnswer path(const Json& request, const Asker& who);
   CommandAnswer set(const Json& request, const Asker& who);
   CommandAnswer subscribe(const Json& request, const Asker& who);

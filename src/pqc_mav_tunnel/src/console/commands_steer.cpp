@@ -18,6 +18,7 @@
 namespace pqcmav {
 namespace {
 
+constexpr std::size_t kFamiliesMost = 16;
 constexpr std::size_t kDangersMost = 16, kDangerMost = 1'000;
 constexpr double kRekeyWaitMost = 300, kServiceWait = 60;
 constexpr double kPinUsual = 600;  // of a suite that is asked for by name
@@ -202,6 +203,26 @@ CommandAnswer Commands::station(const Json& request, const Asker& who) {
        "go to " + (gcs_id.empty() ? "the first ground station" : "ground station " + gcs_id));
   if (!engine_.use_station(gcs_id)) refuse("refused", "The engine is shutting down.");
   return answer_with(request, {{"gcs_id", gcs_id}});
+}
+
+/// Without `families`: which are avoided.
+CommandAnswer Commands::avoid(const Json& request, const Asker& who) {
+  if (engine_.config().role != Role::gcs)
+    refuse("refused", "A ground station says which families are avoided; ask its engine.");
+  if (const auto given = request.find("families"); given != request.end()) {
+    const bool texts = given->is_array() && given->size() <= kFamiliesMost &&
+                       std::ranges::all_of(*given, [](const auto& each) { return each.is_string(); });
+    if (!texts) refuse("bad_request", "'families' must be a list of at most 16 texts.");
+    const auto families = given->get<std::vector<std::string>>();
+    note(who, "", "avoid " + (families.empty() ? "no family" : Families::of(families).text()));
+    engine_.avoid(families);
+  }
+  const auto avoided = engine_.config().avoid;
+  Json on = Json::array();
+  for (const auto& link : engine_.status())
+    if (const auto* suite = find_suite(link.suite); suite != nullptr && avoided.has(*suite))
+      on.push_back(link.drone_id);
+  return answer_with(request, {{"avoid", avoided.text()}, {"still", std::move(on)}});
 }
 
 /// An operator's word about one of a drone's ways.

@@ -42,6 +42,8 @@ class Steered {
   virtual DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) = 0;
   virtual DroneChanges remove_drone(const std::string& drone_id) = 0;
   virtual KeyChanges end_session(const std::string& drone_id) = 0;
+  /// gcs: as Engine::avoid.
+  virtual void avoid(const std::vector<std::string>& families) = 0;
   /// drone: as Engine::use_station.
   virtual bool use_station(const std::string& gcs_id) = 0;
   /// drone: as Engine::use_path.

@@ -30,6 +30,7 @@ class SteeredEngine final : public Steered {
   }
   DroneChanges remove_drone(const std::string& drone_id) override { return engine_.remove_drone(drone_id); }
   KeyChanges end_session(const std::string& drone_id) override { return engine_.end_session(drone_id); }
+  void avoid(const std::vector<std::string>& families) override { engine_.avoid(families); }
   bool use_station(const std::string& gcs_id) override { return engine_.use_station(gcs_id); }
   bool use_path(const std::string& path, const std::string& word) override { return engine_.use_path(path, word); }
   RekeyOutcome request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,

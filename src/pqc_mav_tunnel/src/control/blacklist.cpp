@@ -8,7 +8,22 @@ void Blacklist::add(const Suite& suite, std::string reason, std::uint64_t now) {
   entries_.insert_or_assign(&suite, Entry{&suite, now + ttl_ns_, std::move(reason)});
 }
 
+void Blacklist::avoid(Families families, std::uint64_t now) {
+  avoided_ = families;
+  avoided_until_ns_ = now + ttl_ns_;
+}
+
+Families Blacklist::avoided(std::uint64_t now) const noexcept {
+  return now < avoided_until_ns_ ? avoided_ : Families();
+}
+
+void Blacklist::remove(const Suite& suite) {
+  entries_.erase(&suite);
+  if (avoided_.has(suite)) avoided_ = {};
+}
+
 bool Blacklist::contains(const Suite& suite, std::uint64_t now) const {
+  if (avoided(now).has(suite)) return true;
   const auto it = entries_.find(&suite);
   return it != entries_.end() && now < it->second.expires_ns;
 }
@@ -16,7 +31,13 @@ bool Blacklist::contains(const Suite& suite, std::uint64_t now) const {
 std::vector<Blacklist::Entry> Blacklist::entries(std::uint64_t now) {
   std::erase_if(entries_, [now](const auto& item) { return now >= item.second.expires_ns; });
   std::vector<Entry> out;
-  for (const auto& [suite, entry] : entries_) out.push_back(entry);
+  const auto families = avoided(now);
+  if (!families.empty())
+    for (const auto& suite : all_suites())
+      if (families.has(suite) && availability(suite).available)
+        out.push_back({&suite, avoided_until_ns_, "The ground station avoids " + families.text() + "."});
+  for (const auto& [suite, entry] : entries_)
+    if (!families.has(*suite)) out.push_back(entry);
   return out;
 }
 

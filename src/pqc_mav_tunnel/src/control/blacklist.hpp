@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suites whose handshake failed recently. Automatic choices (policy, periodic rekey, reconnect) avoid them; an explicit
-// request may still try, and success forgets the entry. The default suite is never listed, so something always remains.
+// request may still try, and success forgets the entry. The default suite is not listed, so something always remains,
+// unless the gcs says that it avoids the family.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,13 @@ class Blacklist {
   Blacklist(const Suite& always, std::uint64_t ttl_ns) : always_(&always), ttl_ns_(ttl_ns) {}
 
   void add(const Suite& suite, std::string reason, std::uint64_t now);
-  void remove(const Suite& suite) { entries_.erase(&suite); }
+  /// What a gcs says that it makes no keys with. Its newest word counts, for as long as an entry does.
+  void avoid(Families families, std::uint64_t now);
+  [[nodiscard]] Families avoided(std::uint64_t now) const noexcept;
+  /// It works, so its families are not avoided either.
+  void remove(const Suite& suite);
   [[nodiscard]] bool contains(const Suite& suite, std::uint64_t now) const;
-  /// What is listed now; forgets what expired.
+  /// What is listed now, of avoided families what this machine has; forgets what expired.
   std::vector<Entry> entries(std::uint64_t now);
 
   /// Does this failure count against the suite, rather than against the network or the moment?
@@ -36,6 +41,8 @@ class Blacklist {
   const Suite* always_;
   std::uint64_t ttl_ns_;
   std::map<const Suite*, Entry> entries_;
+  Families avoided_;
+  std::uint64_t avoided_until_ns_ = 0;
 };
 
 }  // namespace pqcmav

@@ -237,11 +237,9 @@ void DroneControl::step() {
     if (!requests_.empty()) return;  // a request comes first
   }
   const auto facts = facts_of(picture);
-  const auto outcome = rekey(*picture.current->suite,
-                             due    ? "interval"
-                             : worn ? "packets"
-                                    : "key age",
-                             next_rekey(facts));
+  const auto& suite = *picture.current->suite;
+  const auto* why = due ? "interval" : worn ? "packets" : "key age";
+  const auto outcome = rekey_or_move(suite, why, family_avoided(suite) ? HandshakeKind::rekey : next_rekey(facts));
   if (!outcome.ok) {
     if (rekey_is_late(facts)) ++late_failures_;
     retry_periodic();

@@ -89,6 +89,7 @@ class DroneControl {
 
  private:
   static constexpr std::uint64_t kNeverNs = ~std::uint64_t{0};
+  static constexpr unsigned kMovesMost = 8;  // from suite to suite without a pause, at the gcs' word
   struct RemoteRequest {
     std::uint32_t id;
   };
@@ -144,6 +145,10 @@ class DroneControl {
   void retry_periodic();
   [[nodiscard]] RekeyFacts facts_of(const LinkPicture& picture) const;
   [[nodiscard]] bool avoided(const Suite& suite);
+  [[nodiscard]] bool family_avoided(const Suite& suite);
+  const Suite* successor(const Suite& from, std::size_t station);
+  void say_moving(const Suite& from, const Suite& to, const std::string& reason);
+  RekeyOutcome rekey_or_move(const Suite& suite, const std::string& reason, HandshakeKind kind);
 
   const EngineConfig config_;
   EventQueue& events_;
@@ -159,6 +164,7 @@ class DroneControl {
   std::uint32_t hello_term_ = 0;        // of the newest M1
   std::uint64_t decided_heard_ns_ = 0;  // when the active station had been heard at the last decision
   const Suite* suite_;                  // of the next fresh handshake: the last one that worked
+  unsigned moves_ = 0;                  // of first handshakes, since one succeeded
   Backoff backoff_, rekey_backoff_;
   unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;

@@ -226,13 +226,21 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
     if (!ok) outcome.error = HandshakeError::cancelled;
   }
   wipe_stack();
+  const bool told = outcome.error == HandshakeError::rejected && !outcome.avoided.empty();
   {
     const std::lock_guard lock(mutex_);
-    if (ok)
-      blacklist_.remove(suite);
+    if (ok) blacklist_.remove(suite);
+    // What is heard outside a session takes no more than the PSK to say: it served to connect, and counts no longer.
+    if (ok && kind == HandshakeKind::first) blacklist_.avoid({}, 0);
+    if (told)
+      blacklist_.avoid(outcome.avoided, now_ns());
     else if (full && Blacklist::blames_suite(outcome.error, outcome.reject_code))
       blacklist_.add(suite, outcome.reason, now_ns());
   }
+  if (told && successor(suite, first ? first->station : data_->link(0).picture().station) == nullptr)
+    outcome.reason +=
+        " This drone has no other one of its level: that takes the algorithms ('pqcmav suites') and the "
+        "ground station's public key for the signature.";
   ledger_.running(-1, kind != HandshakeKind::first);
   HandshakeEvent event;
   event.ok = ok;
@@ -280,6 +288,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     if (step.act == StationChoice::Act::join) return;
     say_change(before);
     backoff_.reset();
+    moves_ = 0;
     next_attempt_ns_ = 0;
     schedule_periodic();
     return;
@@ -288,6 +297,13 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
   // the air: back to the configured one. Silence and what anybody could have sent say nothing about a suite.
   const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);
+  if (const auto* next = refused ? successor(*suite_, step.station) : nullptr) {
+    say_moving(*suite_, *next, outcome.reason);
+    suite_ = next;
+    // A thief of the PSK can say it again and again.
+    choice_.failed(++moves_ > kMovesMost ? backoff_.next_ns() : 0, now_ns());
+    return;
+  }
   if (suite_ != config_.suite && refused) {
     events_.log(LogLevel::warning, config_.drone_id,
                 "Handshakes with " + suite_->short_code + " do not work; going back to the configured " +

@@ -46,6 +46,49 @@ bool DroneControl::avoided(const Suite& suite) {
   return blacklist_.contains(suite, now_ns());
 }
 
+bool DroneControl::family_avoided(const Suite& suite) {
+  const std::lock_guard lock(mutex_);
+  return blacklist_.avoided(now_ns()).has(suite);
+}
+
+/// Where to go when the gcs avoids a family of `from`, or of what it came from: below neither its level nor that of the
+/// configured suite, whoever says that it does. Null: no family is avoided, or nothing is left that both ends may have.
+const Suite* DroneControl::successor(const Suite& from, std::size_t station) {
+  const auto now = now_ns();
+  const std::lock_guard lock(mutex_);
+  const auto families = blacklist_.avoided(now);
+  if (families.empty()) return nullptr;
+  for (const auto* suite : successors(from, std::max(from.level, config_.suite->level), families)) {
+    if (blacklist_.contains(*suite, now) || !availability(*suite).available) continue;
+    try {
+      (void)parameters(*suite, station);  // the keys
+      return suite;
+    } catch (const TunnelError&) {
+      continue;
+    }
+  }
+  return nullptr;
+}
+
+void DroneControl::say_moving(const Suite& from, const Suite& to, const std::string& reason) {
+  events_.log(LogLevel::warning, config_.drone_id,
+              "From " + from.short_code + " to " + to.short_code + ", at the word of the ground station. " + reason);
+}
+
+/// For whoever named no suite: one that the gcs avoids, or lacks after that, gives way to the next.
+RekeyOutcome DroneControl::rekey_or_move(const Suite& suite, const std::string& reason, HandshakeKind kind) {
+  const auto* running = &suite;
+  for (unsigned moves = 0;; ++moves) {
+    auto outcome = rekey(*running, reason, kind);
+    if (outcome.ok || !avoided(*running) || moves == kMovesMost) return outcome;
+    const auto* next = successor(*running, data_->link(0).picture().station);
+    if (next == nullptr) return outcome;
+    say_moving(*running, *next, outcome.message);
+    running = next;
+    kind = HandshakeKind::rekey;
+  }
+}
+
 /// Even a suite that automatic choices avoid is tried on request: the person asking may know that the cause is
 /// gone. The answer says that it was avoided.
 RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
@@ -58,7 +101,8 @@ RekeyOutcome DroneControl::rekey_on_request(const Request& request) {
       return {false, suite.id, 0, 0,
               "The ratchet was refused: it keeps the suite of the session; ask for a rekey to change it."};
     const bool before = avoided(suite);
-    auto outcome = rekey(suite, request.reason, request.kind);
+    auto outcome = request.suite.empty() ? rekey_or_move(suite, request.reason, request.kind)
+                                         : rekey(suite, request.reason, request.kind);
     if (outcome.ok) pin(suite, request, outcome);
     if (before && outcome.ok) outcome.message += " It had failed before and was avoided; it no longer is.";
     if (before && !outcome.ok && avoided(suite))

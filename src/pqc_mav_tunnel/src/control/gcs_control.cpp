@@ -22,7 +22,8 @@ GcsControl::GcsControl(const EngineConfig& config, EventQueue& events)
     : config_(config.lean()),
       events_(events),
       keys_(config.keys),
-      pool_(config.key_pool_depth, to_ns(config.key_pool_max_age_s), config.key_pool_kems) {
+      pool_(config.key_pool_depth, to_ns(config.key_pool_max_age_s), config.key_pool_kems),
+      avoided_(config.avoid.bits()) {
   for (const auto& entry : config.drones) {
     by_id_[entry.id] = drones_.size();
     drones_.push_back(std::make_shared<Drone>(entry, keys_.psk(entry.id), events));
@@ -139,6 +140,14 @@ std::optional<Reject> GcsControl::check_suite(std::string_view drone_id, const S
   return std::nullopt;
 }
 
+void GcsControl::avoid(Families families) {
+  if (avoided_.exchange(families.bits()) == families.bits()) return;
+  events_.log(LogLevel::warning, "",
+              families.empty() ? "No family of algorithms is avoided any more."
+                               : "No keys are made with " + families.text() +
+                                     " from now on. Sessions that have such keys go on until their next rekey.");
+}
+
 /// `share`: the data thread to which the packets of the sessions come.
 std::shared_ptr<const ResponderEnv> GcsControl::environment(DataShare share) {
   auto env = std::make_shared<ResponderEnv>();
@@ -155,6 +164,7 @@ std::shared_ptr<const ResponderEnv> GcsControl::environment(DataShare share) {
   env->check_suite = [this](std::string_view id, const Suite& suite, bool hybrid) {
     return check_suite(id, suite, hybrid);
   };
+  env->avoided = [this] { return Families(avoided_.load(std::memory_order_relaxed)); };
   env->gcs_secret = [this](const SigInfo& sig) { return signing_key(sig); };
   env->drone_public = [this](std::string_view id, const SigInfo& sig) { return keys_.drone_public(id, sig); };
   env->kem_keypair = [this](const KemInfo& kem) { return pool_.take(kem); };

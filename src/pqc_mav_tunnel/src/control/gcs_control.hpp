@@ -3,6 +3,7 @@
 // rekeys.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -41,6 +42,8 @@ class GcsControl {
   DroneChanges set_drones(const std::vector<DroneEntry>& wanted, bool dry_run);
   /// Any thread. Ends a drone's session and its handshakes; when this returns, what comes under their keys is refused.
   void end_session(std::size_t link);
+  /// Any thread. With these families no keys are made from now on.
+  void avoid(Families families);
   RekeyOutcome request_rekey(std::size_t link, const std::string& suite, const std::string& reason,
                              std::chrono::nanoseconds timeout, bool ratchet, std::uint32_t pin_s);
 
@@ -96,6 +99,7 @@ class GcsControl {
   std::vector<DronePtr> drones_;            // by link; empty where one was removed
   std::map<std::string, std::size_t, std::less<>> by_id_;
   KeyPool pool_;
+  std::atomic<std::uint16_t> avoided_;  // Families
   std::mutex signing_mutex_;
   std::map<const SigInfo*, SecretBytes> signing_;
   DataPlane* data_ = nullptr;

@@ -114,6 +114,7 @@ void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> at
       }
       if (step.status == HandshakeStatus::failed) {
         out.reject_code = initiator.reject_code();
+        out.avoided = initiator.avoided();
         fail(initiator.error(), initiator.reason());
         break;
       }

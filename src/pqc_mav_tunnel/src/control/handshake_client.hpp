@@ -26,6 +26,7 @@ namespace pqcmav {
 struct ClientOutcome {
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
+  Families avoided;    // by the gcs, where it refused for that
   std::string reason;  // sentence, "" when ok
   SessionKeys keys;    // when ok
   SockAddr gcs;        // the address that answered

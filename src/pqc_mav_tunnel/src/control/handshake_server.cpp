@@ -182,9 +182,9 @@ void HandshakeServer::begin_ratchet(std::size_t link, const AttemptId& name, Att
   attempt->kind = HandshakeKind::ratchet;
   attempt->facts = std::move(facts);
   const auto env = host_.env_of(link);
-  attempt->responder = std::make_shared<RatchetResponder>(RatchetTerms{*data_.link(link).running(), record->psk.clone(),
-                                                                       data_.link(link).key_old, env->receive_index,
-                                                                       env->takes_id, env->random});
+  attempt->responder = std::make_shared<RatchetResponder>(
+      RatchetTerms{*data_.link(link).running(), record->psk.clone(), data_.link(link).key_old, env->receive_index,
+                   env->takes_id, env->random, env->avoided ? env->avoided() : Families()});
   auto& taken = *attempt;
   begin(std::move(attempt), ratchet_hello_limits(), 0, first, now);
   send_due(taken, now);

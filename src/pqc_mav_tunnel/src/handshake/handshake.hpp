@@ -14,6 +14,7 @@
 #include "crypto/kem_sig.hpp"
 #include "crypto/secret.hpp"
 #include "handshake/handshake_frames.hpp"
+#include "pqc_mav_tunnel/families.hpp"
 #include "pqc_mav_tunnel/handshake_outcome.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "session/frame.hpp"
@@ -77,7 +78,8 @@ class HandshakeInitiator {
   [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
-  [[nodiscard]] std::string reason() const;  // of a failure, as a sentence
+  [[nodiscard]] Families avoided() const noexcept;  // what that refusal says the gcs avoids
+  [[nodiscard]] std::string reason() const;         // of a failure, as a sentence
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
   [[nodiscard]] SessionKeys take_keys();  // once, after done
 
@@ -107,7 +109,8 @@ struct ResponderEnv {
   std::string gcs_id{kDefaultGcsId};
   std::function<std::optional<DroneRecord>(std::string_view drone_id)> find_drone;  // pre-gate: must be cheap
   std::function<std::optional<Reject>(std::string_view drone_id, const Suite&, bool hybrid)> check_suite;  // post-gate
-  std::function<SecretBytes(const SigInfo&)> gcs_secret;                                                   // post-gate
+  std::function<Families()> avoided = {};                 // post-gate: what no keys are made with; empty: nothing
+  std::function<SecretBytes(const SigInfo&)> gcs_secret;  // post-gate
   std::function<std::optional<Bytes>(std::string_view drone_id, const SigInfo&)> drone_public;  // nullopt = none known
   std::function<EphemeralKem(const KemInfo&)> kem_keypair;  // post-gate: pool or fresh
   std::uint16_t features = 0;                               // that this gcs grants where they are asked for

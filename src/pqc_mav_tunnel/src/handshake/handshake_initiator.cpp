@@ -170,6 +170,7 @@ struct HandshakeInitiator::Impl {
       return {status, {}, refusal->retry_ms};
     }
     reject_code = code;
+    avoided = avoided_in(*refusal);
     reason = describe_lack(*params.suite, *refusal);
     return fail(HandshakeError::rejected);
   }
@@ -266,6 +267,7 @@ struct HandshakeInitiator::Impl {
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
+  Families avoided;
   std::string reason;  // of a refusal that says more than its code
   HandshakeTimes times;
   PhaseClock clock;
@@ -316,6 +318,7 @@ void HandshakeInitiator::prepare() noexcept {
 
 HandshakeError HandshakeInitiator::error() const noexcept { return impl_->error; }
 std::uint8_t HandshakeInitiator::reject_code() const noexcept { return impl_->reject_code; }
+Families HandshakeInitiator::avoided() const noexcept { return impl_->avoided; }
 std::string HandshakeInitiator::reason() const {
   return impl_->reason.empty() ? describe(impl_->error, impl_->reject_code, true) : impl_->reason;
 }

@@ -110,6 +110,10 @@ struct HandshakeResponder::Impl {
     const auto* asked = find_suite(hello.suite);
     if (asked == nullptr || asked->id != hello.suite) return Reject::suite_unknown;
     suite = asked;
+    if (const auto avoided = env->avoided ? env->avoided() : Families(); avoided.has(*suite)) {
+      detail = avoided.bits();
+      return Reject::suite_not_allowed;
+    }
     if (!hello.hybrid && !drone.allow_pure) return Reject::suite_not_allowed;
     if (!hello.drone_signs && drone.require_signature) return Reject::suite_not_allowed;
     if (!hello.drone_signs && drone.sign_where_known && env->drone_public(drone_id, *suite->sig))
@@ -120,11 +124,11 @@ struct HandshakeResponder::Impl {
       drone_public = env->drone_public(drone_id, *suite->sig);
       if (!drone_public) return Reject::suite_not_allowed;  // a signature that nobody here can verify
     }
-    missing = lacking(*suite, hello.kem_name, hello.sig_name);
-    if (missing != 0) return Reject::algorithm_unavailable;
+    detail = lacking(*suite, hello.kem_name, hello.sig_name);
+    if (detail != 0) return Reject::algorithm_unavailable;
     if (!verdict) signing_key = signing_secret();
     if (!signing_key) {
-      missing = lacks::kSigningKey;
+      detail = lacks::kSigningKey;
       return Reject::algorithm_unavailable;
     }
     const auto expected = session ? static_cast<std::uint8_t>(session->epoch + 1) : std::uint8_t{0};
@@ -133,7 +137,7 @@ struct HandshakeResponder::Impl {
   }
 
   HandshakeStep go_on() {
-    if (const auto code = objection()) return reject(*code, missing);
+    if (const auto code = objection()) return reject(*code, detail);
     ServerHello answer_hello;
     answer_hello.session_id = fresh_session_id(env->random, env->takes_id);
     env->random(answer_hello.nonce);
@@ -260,7 +264,7 @@ struct HandshakeResponder::Impl {
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
-  std::uint16_t missing = 0;  // of the suite, with Reject 3
+  std::uint16_t detail = 0;  // in the place of retry_ms: what of the suite Reject 2 avoids, or Reject 3 lacks
   bool keys_taken = false;
   HandshakeTimes times;
   PhaseClock clock;
@@ -328,8 +332,8 @@ HandshakeKind HandshakeResponder::kind() const noexcept {
   return impl_->rekey ? HandshakeKind::rekey : HandshakeKind::first;
 }
 std::string HandshakeResponder::reason() const {
-  return impl_->missing != 0 ? describe_own_lack(*impl_->suite, impl_->missing)
-                             : describe(impl_->error, impl_->reject_code, false);
+  if (impl_->detail == 0) return describe(impl_->error, impl_->reject_code, false);
+  return describe_own(*impl_->suite, static_cast<Reject>(impl_->reject_code), impl_->detail);
 }
 const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
 

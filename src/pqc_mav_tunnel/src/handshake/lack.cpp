@@ -43,7 +43,14 @@ std::uint16_t lacking(const Suite& suite, std::string_view kem_name, std::string
   return out;
 }
 
+Families avoided_in(const Refusal& refusal) noexcept {
+  return Families(refusal.code == Reject::suite_not_allowed ? refusal.retry_ms : std::uint16_t{0});
+}
+
 std::string describe_lack(const Suite& suite, const Refusal& refusal) {
+  if (const auto avoided = avoided_in(refusal); !avoided.empty())
+    return "The ground station makes no keys with " + avoided.text() + " any more, so not with " + suite.short_code +
+           ".";
   if (refusal.code == Reject::suite_unknown) {
     const auto parts = later_parts(suite);
     if (parts.empty()) return {};
@@ -66,7 +73,10 @@ std::string describe_lack(const Suite& suite, const Refusal& refusal) {
          ": " + make_key(*suite.sig) + " there, whose public half the drone needs; or choose another suite.";
 }
 
-std::string describe_own_lack(const Suite& suite, std::uint16_t what) {
+std::string describe_own(const Suite& suite, Reject code, std::uint16_t what) {
+  if (code == Reject::suite_not_allowed)
+    return "Refused: the drone asked for " + suite.short_code + ", but this ground station avoids " +
+           Families(what).text() + ". The drone is told, and takes another suite if it has one.";
   std::string names;
   if ((what & lacks::kKem) != 0) add(names, with_reason(*suite.kem));
   if ((what & lacks::kSignature) != 0) add(names, with_reason(*suite.sig));

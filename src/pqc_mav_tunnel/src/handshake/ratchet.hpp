@@ -44,6 +44,7 @@ class RatchetInitiator {
   [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept;
   [[nodiscard]] HandshakeError error() const noexcept;
   [[nodiscard]] std::uint8_t reject_code() const noexcept;
+  [[nodiscard]] Families avoided() const noexcept;
   [[nodiscard]] std::string reason() const;
   [[nodiscard]] const HandshakeTimes& times() const noexcept;
   [[nodiscard]] SessionKeys take_keys();  // once, after done
@@ -61,6 +62,7 @@ struct RatchetTerms {
   std::function<ReceiveIndex()> receive_index;          // with compact headers
   std::function<bool(const SessionId&)> takes_id = {};  // as in ResponderEnv
   RandomSource random = random_bytes;
+  Families avoided = {};  // what no keys are made with
 };
 
 /// The gcs' side. It is done with its first step, which carries R2: the keys must be installed for receiving BEFORE it

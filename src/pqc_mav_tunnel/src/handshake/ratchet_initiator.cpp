@@ -86,6 +86,7 @@ struct RatchetInitiator::Impl {
     if (!constant_time_equal(ratchet_reject_mac(params.psk, r1, code, refusal->retry_ms), refusal->mac))
       return fail(HandshakeError::bad_reject);
     reject_code = code;
+    avoided = avoided_in(*refusal);
     return fail(HandshakeError::rejected);
   }
 
@@ -128,6 +129,7 @@ struct RatchetInitiator::Impl {
   HandshakeStatus status = HandshakeStatus::working;
   HandshakeError error = HandshakeError::none;
   std::uint8_t reject_code = 0;
+  Families avoided;
   HandshakeTimes times;
   PhaseClock clock;
   Bytes r1;
@@ -162,6 +164,7 @@ HandshakeStep RatchetInitiator::on_data(ByteView received, std::uint64_t now_ns)
 const std::vector<FrameLimits>& RatchetInitiator::expecting() const noexcept { return impl_->reader.expecting(); }
 HandshakeError RatchetInitiator::error() const noexcept { return impl_->error; }
 std::uint8_t RatchetInitiator::reject_code() const noexcept { return impl_->reject_code; }
+Families RatchetInitiator::avoided() const noexcept { return impl_->avoided; }
 std::string RatchetInitiator::reason() const { return describe_ratchet(impl_->error, impl_->reject_code, true); }
 const HandshakeTimes& RatchetInitiator::times() const noexcept { return impl_->times; }
 

@@ -30,11 +30,10 @@ struct RatchetResponder::Impl {
     return {status, std::move(last_words), {}};
   }
 
-  HandshakeStep reject() {
-    constexpr auto code = Reject::epoch;
+  HandshakeStep reject(Reject code, std::uint16_t detail = 0) {
     reject_code = static_cast<std::uint8_t>(code);
-    const auto mac = ratchet_reject_mac(terms.psk, reader.frame(), reject_code, 0);
-    return fail(HandshakeError::refused_locally, encode_reject({code, 0, mac}));
+    const auto mac = ratchet_reject_mac(terms.psk, reader.frame(), reject_code, detail);
+    return fail(HandshakeError::refused_locally, encode_reject({code, detail, mac}));
   }
 
   void forget() {
@@ -49,7 +48,8 @@ struct RatchetResponder::Impl {
     const auto hello = parse_ratchet_hello(reader.body());
     if (!hello) return fail(HandshakeError::malformed);
     flags = hello->flags;
-    if (!allowed(*hello)) return reject();
+    if (terms.avoided.has(*suite)) return reject(Reject::suite_not_allowed, terms.avoided.bits());
+    if (!allowed(*hello)) return reject(Reject::epoch);
     return answer(*hello);
   }
 

@@ -14,8 +14,8 @@ import pytest
 CONSUMER = Path(__file__).resolve().parent.parent / "consumer"
 PACKAGE = CONSUMER.parent.parent
 PUBLIC = {
-    "attempt_log", "calls", "config", "door", "engine", "error", "events", "handshake_outcome", "host",
-    "host_config", "keystore", "open_sockets", "picture", "process", "socket_door", "status", "suites",
+    "attempt_log", "calls", "config", "door", "engine", "error", "events", "families", "handshake_outcome",
+    "host", "host_config", "keystore", "open_sockets", "picture", "process", "socket_door", "status", "suites",
     "version",
 }  # fmt: skip
 

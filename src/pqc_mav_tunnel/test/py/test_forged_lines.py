@@ -31,6 +31,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "reload": {"dry_run": True},
     "station": {"gcs_id": "gcs"},
     "path": {"path": "lte", "use": "on"},
+    "avoid": {"families": ["codes"]},
     "picture": {"of": "status"},
     "schema": {},
     "config": {},
@@ -72,6 +73,8 @@ def requests(command: str) -> list[dict[str, Any]]:
         made += [{"action": "remove", "drone": FORGED}, {"action": "add", "drone": FORGED}]
     if command == "subscribe":
         made.append({"events": [FORGED]})
+    if command == "avoid":
+        made.append({"families": [FORGED]})
     if command == "dangers":
         made.append({"lines": [FORGED]})
     return made

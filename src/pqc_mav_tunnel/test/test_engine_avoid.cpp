@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ground station that makes no keys with a family of algorithms any more, and drones that leave it.
+#include "engine_fixture.hpp"
+#include "pqc_mav_tunnel/families.hpp"
+#include "traffic.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+
+const Families kLattices = Families::named("lattices");
+const Names kTheLattices = {"lattices"};
+
+std::unique_ptr<KeyFolders> keys_with_hashes() {
+  Names sigs = {"mldsa44"};
+  for (const auto* token : {"sphincs128s", "slhdsa128s"})
+    if (!resolve(*find_sig(token)).empty()) sigs.emplace_back(token);
+  return std::make_unique<KeyFolders>(Names{"uav1"}, sigs);
+}
+
+bool can_leave() {
+  const auto all = successors(*find_suite(kLight), 1, kLattices);
+  return std::ranges::any_of(all, [](const auto* each) { return each->level == 1 && availability(*each).available; });
+}
+
+const Suite& suite_of(const Engine& engine) { return *find_suite(status(engine).suite); }
+
+class EngineAvoid : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_leave()) GTEST_SKIP() << "no library here has a KEM and a signature that are no lattices";
+  }
+};
+
+TEST_F(EngineAvoid, ADroneLeavesAFamilyUnderTrafficWithoutLoss) {
+  Tunnel tunnel(keys_with_hashes(), {}, {});
+  ASSERT_TRUE(tunnel.connect());
+  Traffic traffic(tunnel);
+  tunnel.gcs->avoid(kTheLattices);
+  EXPECT_EQ(suite_of(*tunnel.gcs).id, kLight) << "what runs goes on";
+  const auto outcome = tunnel.gcs->request_rekey("uav1", "", "avoid", 60s);
+  ASSERT_TRUE(outcome.ok) << outcome.message;
+  ASSERT_TRUE(eventually([&] { return !kLattices.has(suite_of(*tunnel.gcs)); }));
+  traffic.stop();
+  traffic.expect_lossless();
+  EXPECT_EQ(outcome.suite, suite_of(*tunnel.drone).id);
+  EXPECT_EQ(suite_of(*tunnel.drone).level, 1);
+  EXPECT_EQ(suite_of(*tunnel.drone).aead, find_suite(kLight)->aead);
+
+  // Whoever chooses suites reads what to leave alone, the configured one as well.
+  const auto listed = tunnel.drone->blacklist();
+  EXPECT_TRUE(std::ranges::any_of(listed, [](const auto& each) { return each.suite == kLight; }));
+  for (const auto& each : listed) EXPECT_EQ(each.reason, "The ground station avoids lattices.") << each.suite;
+  const auto named = tunnel.drone->request_rekey("uav1", kLight, "", 60s);
+  EXPECT_FALSE(named.ok) << "one who names a suite gets that or none";
+  EXPECT_NE(named.message.find("no keys with lattices any more"), std::string::npos) << named.message;
+
+  tunnel.gcs->avoid({});
+  const auto back = tunnel.drone->request_rekey("uav1", kLight, "", 60s);
+  EXPECT_TRUE(back.ok) << back.message;
+  EXPECT_TRUE(tunnel.drone->blacklist().empty());
+}
+
+/// One that was switched on with its old configuration must not stay outside.
+TEST_F(EngineAvoid, ADroneConnectsThatIsConfiguredForTheFamily) {
+  Tunnel tunnel(keys_with_hashes(), {{"avoid", kTheLattices}}, {});
+  ASSERT_TRUE(tunnel.connect());
+  EXPECT_FALSE(kLattices.has(suite_of(*tunnel.drone)));
+  EXPECT_EQ(suite_of(*tunnel.drone).level, 1);
+  expect_round_trip(tunnel, "hello");
+  EXPECT_TRUE(tunnel.drone->blacklist().empty()) << "a word from outside a session serves to connect, no more";
+  EXPECT_LE(status(*tunnel.drone).handshakes_failed, 3u);
+}
+
+TEST_F(EngineAvoid, ARekeyThatIsDueLeavesTheFamilyByItself) {
+  Tunnel tunnel(keys_with_hashes(), {}, {{"rekey_interval_s", 1.0}});
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.gcs->avoid(kTheLattices);
+  EXPECT_TRUE(eventually([&] { return !kLattices.has(suite_of(*tunnel.gcs)); }, 60s));
+}
+
+/// Eight ratchets could keep the old keys' family for long.
+TEST_F(EngineAvoid, NoRatchetProlongsIt) {
+  Tunnel tunnel(keys_with_hashes(), {}, {});
+  ASSERT_TRUE(tunnel.connect());
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", "", "", patience(), "ratchet").ok);
+  tunnel.gcs->avoid(kTheLattices);
+  const auto outcome = tunnel.drone->request_rekey("uav1", "", "", 60s, "ratchet");
+  EXPECT_TRUE(outcome.ok) << outcome.message;
+  EXPECT_FALSE(kLattices.has(suite_of(*tunnel.drone))) << "a full rekey in its place";
+}
+
+/// It keeps its session, and says what it lacks.
+TEST(EngineAvoidNothingElse, ADroneWithoutAnotherSuiteStays) {
+  Tunnel tunnel;  // no signing key but those of ML-DSA
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.gcs->avoid({"ml-dsa"});
+  const auto outcome = tunnel.gcs->request_rekey("uav1", "", "avoid", 60s);
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_NE(outcome.message.find("running session continues"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("no other one of its level"), std::string::npos) << outcome.message;
+  expect_round_trip(tunnel, "still here");
+}
+
+/// The ground's own key of level 1 is not what a drone of level 3 falls to, whoever asks it to leave level 3.
+TEST(EngineAvoidNothingElse, NobodyIsLedBelowTheConfiguredLevel) {
+  auto keys = std::make_unique<KeyFolders>(Names{"uav1"}, Names{"mldsa65", "falcon512"});
+  Tunnel tunnel(std::move(keys), {}, {{"suite", std::string(kDefaultSuite)}});
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.gcs->avoid({"ml-dsa"});
+  EXPECT_FALSE(tunnel.gcs->request_rekey("uav1", "", "avoid", 60s).ok);
+  EXPECT_EQ(status(*tunnel.drone).suite, kDefaultSuite);
+}
+
+TEST(EngineAvoidNothingElse, ItIsAKeyThatCountsWithoutARestart) {
+  Tunnel tunnel;
+  ASSERT_TRUE(tunnel.connect());
+  auto values = tunnel.gcs->config().given;
+  values["avoid"] = Names{"codes"};
+  const auto changes = tunnel.gcs->reconfigure(EngineConfig::from_flat(values));
+  EXPECT_TRUE(changes.restart.empty());
+  EXPECT_EQ(tunnel.gcs->config().avoid, Families::named("codes"));
+  const auto* codes = "cs-classicmceliece348864-aesgcm-mldsa44";
+  const bool refused = !has_suite(codes) || !tunnel.drone->request_rekey("uav1", codes, "", 60s).ok;
+  EXPECT_TRUE(refused);
+  EXPECT_THROW(tunnel.gcs->avoid({"lattices", "codes"}), TunnelError);
+  EXPECT_THROW(tunnel.gcs->avoid({"lettuce"}), TunnelError);
+  EXPECT_EQ(tunnel.gcs->config().avoid, Families::named("codes")) << "nothing has changed";
+  EXPECT_THROW(tunnel.drone->avoid({"codes"}), TunnelError) << "a ground station's word";
+}
+
+}  // namespace
+}  // namespace pqcmav
