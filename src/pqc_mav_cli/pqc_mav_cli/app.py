@@ -37,6 +37,7 @@ COMMANDS = {
     "drones": "drones_command:drones_app",
     "station": "station_command:station",
     "path": "path_command:path",
+    "avoid": "avoid_command:avoid",
     "dashboard": "dashboard_command:dashboard",
     "logs": "logs_command:logs",
     "metrics": "metrics.command:metrics",

@@ -28,7 +28,7 @@ Socket = Annotated[str, typer.Option(help="Control socket of the engine, if not 
 @drones_app.command("list")
 def list_drones(socket: Socket = "") -> None:
     """List the drones and the local UDP port of each one's plaintext (0: serial port or several applications)."""
-    with _gcs(socket) as control:
+    with ground_station(socket) as control:
         for drone in control.ask("drones")["drones"]:
             print(f"{drone['drone_id']}  {drone['plain_port']}")
 
@@ -59,7 +59,7 @@ def add(
     settings: dict[str, Any] = {"plain_bind": plain_bind, "plain_peer": plain_peer, "plain_endpoints": endpoint}
     settings |= {"radio": radio, "radio_id": radio_id}
     given = {key: value for key, value in settings.items() if value}
-    with _gcs(socket) as control:
+    with ground_station(socket) as control:
         if dry_run:
             file = None if no_save else saving_to(control)
             control.ask("drones", action="add", drone=drone, settings=given, dry_run=True)
@@ -67,7 +67,7 @@ def add(
             return
         port, saved = add_drone(control, drone, given, save=not no_save)
     where = f", plaintext on UDP port {port}" if port else ""
-    print(f"added {drone}{where}{_lasting(saved, no_save)}")
+    print(f"added {drone}{where}{lasting(saved, no_save)}")
 
 
 @drones_app.command()
@@ -76,12 +76,12 @@ def remove(drone: DroneId, no_save: NoSave = False, socket: Socket = "") -> None
 
     It goes from the configuration file that the ground station reads, too.
     """
-    with _gcs(socket) as control:
+    with ground_station(socket) as control:
         file = None if no_save else saving_to(control)
         control.ask("drones", action="remove", drone=drone)
         if file is not None:
             drones_file.save(file, drone, None)
-    print(f"removed {drone}{_lasting(file, no_save)}")
+    print(f"removed {drone}{lasting(file, no_save)}")
 
 
 @drones_app.command()
@@ -90,7 +90,7 @@ def end(drone: DroneId, socket: Socket = "") -> None:
 
     The keys are read again first: after 'pqcmav keys rotate' whoever has the old key is out, with or without a session.
     """
-    with _gcs(socket) as control:
+    with ground_station(socket) as control:
         control.ask("drones", action="end", drone=drone)
     print(f"ended the session of {drone}; it is let in again with the current key")
 
@@ -124,7 +124,8 @@ def saving_to(control: Control) -> Path | None:
     return file
 
 
-def _lasting(saved: Path | None, no_save: bool) -> str:
+def lasting(saved: Path | None, no_save: bool) -> str:
+    """How long a change lasts, as the end of a line."""
     if saved:
         return f"; saved in {saved}"
     own = "" if no_save else ": it has no configuration of its own (--config) to save this in"
@@ -132,7 +133,8 @@ def _lasting(saved: Path | None, no_save: bool) -> str:
 
 
 @contextmanager
-def _gcs(socket: str) -> Iterator[Control]:
+def ground_station(socket: str) -> Iterator[Control]:
+    """The control socket of the ground station on this machine. Raises CliError."""
     with chosen(os.environ, path=socket, role="gcs") as control:
         if control is None:
             where = " or ".join(str(folder) for folder in folders(os.environ))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds and removes a drone in a configuration file, and leaves all else in it as it is, comments too.
+"""Adds and removes a drone, or sets a list, in a configuration file, and leaves all else in it as it is, comments too.
 
 The text is edited at the places where the YAML parser found things, and the result is parsed again: a file in which
 that would change anything else is refused. ROS parameter files and those of pqcmav-tunneld look alike here.
@@ -7,7 +7,7 @@ that would change anything else is refused. ROS parameter files and those of pqc
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,18 @@ def check_writable(path: Path) -> None:
 
 def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> None:
     """Adds the drone with these settings, or removes it for None; one that is as wanted is left. Raises CliError."""
+    _save(path, lambda text: without_drone(text, drone) if settings is None else with_drone(text, drone, settings))
+
+
+def save_list(path: Path, key: str, names: Sequence[str]) -> None:
+    """Sets a list of the ground station, or takes it out if it is empty. Raises CliError."""
+    _save(path, lambda text: with_list(text, key, names))
+
+
+def _save(path: Path, change: Callable[[str], str]) -> None:
     text = _read(path)
     try:
-        changed = without_drone(text, drone) if settings is None else with_drone(text, drone, settings)
-        if changed != text:
+        if (changed := change(text)) != text:
             atomic_write(path, changed)
     except UnfitError as error:
         raise CliError(f"{path} is as it was: {error}.") from None
@@ -109,6 +117,29 @@ def without_drone(text: str, drone: str) -> str:
             else:
                 edits.append(_removed(text, (key, settings), value.value, i, value.flow_style))
                 del inner["drone"][drone]
+    return _checked(_apply(text, edits), wanted)
+
+
+def with_list(text: str, key: str, names: Sequence[str]) -> str:
+    """The text with this list below that of the drones, in place of the one it had. Raises UnfitError."""
+    block = _needed(text)
+    wanted = _plain(text)
+    inner = _block_data(wanted)
+    if inner.get(key, []) == list(names):
+        return text
+    edits = [
+        _removed(text, (name, value), block.value, i, block.flow_style)
+        for i, (name, value) in enumerate(block.value)
+        if name.value == key
+    ]
+    inner.pop(key, None)
+    if names:
+        drones, line = _value(block, "drones"), f"{key}: {json.dumps(list(names))}"
+        if block.flow_style:
+            edits.append((drones.end_mark.index, drones.end_mark.index, f", {line}"))
+        else:
+            edits.append(_below(text, drones, [" " * block.value[0][0].start_mark.column + line]))
+        inner[key] = list(names)
     return _checked(_apply(text, edits), wanted)
 
 

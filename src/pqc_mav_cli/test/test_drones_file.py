@@ -66,6 +66,20 @@ def test_a_line_of_drones_gets_one_more_and_its_block() -> None:
     assert drones_file.without_drone(text, "drone2") == FLOW
 
 
+def test_a_list_comes_below_the_drones_and_goes_again() -> None:
+    for before, line in ((FLOW, 'avoid: ["lattices"]'), (ROS, '      avoid: ["lattices"]')):
+        text = drones_file.with_list(before, "avoid", ["lattices"])
+        assert added_lines(before, text) == [line]
+        assert drones_file.with_list(text, "avoid", ["lattices"]) == text
+        other = drones_file.with_list(text, "avoid", ["HQC", "ML-DSA"])
+        assert added_lines(before, other) == [line.replace('"lattices"', '"HQC", "ML-DSA"')]
+        assert drones_file.with_list(other, "avoid", []) == before
+        assert drones_file.with_list(before, "avoid", []) == before
+    assert drones_file.with_list("{drones: [a], role: gcs}", "avoid", ["codes"]) == (
+        '{drones: [a], avoid: ["codes"], role: gcs}'
+    )
+
+
 def test_a_ros_parameter_file_keeps_every_line() -> None:
     text = drones_file.with_drone(ROS, "c", {"plain_endpoints": ["udp:127.0.0.1:3", "tcp-listen:127.0.0.1:4"]})
     came = added_lines(ROS, text)

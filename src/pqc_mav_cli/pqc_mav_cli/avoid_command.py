@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav avoid`: a ground station, and with it its drones, leaves a family of algorithms."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli import drones_file
+from pqc_mav_cli.drones_command import NoSave, Socket, ground_station, lasting, saving_to
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.wording import outcome
+from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError, Place
+
+NONE = "none"
+AT_A_TIME = 4  # handshakes: a fleet shares the ground station's processor, and often its air
+HANDSHAKE_S = 60.0
+
+
+def avoid(
+    families: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="lattices, codes, hashes, or families by name (ML-KEM, Falcon ...), which replace those named before; "
+            f"'{NONE}' avoids none any more. Without: which are avoided.",
+        ),
+    ] = None,
+    no_save: NoSave = False,
+    socket: Socket = "",
+) -> None:
+    """Leave a family of algorithms: the ground station makes no keys with it, and each drone is given other ones.
+
+    A drone takes the suite of its level with the shortest handshake that both ends have; no packet is lost. It is
+    written into the configuration file, so drones that come later are told as well.
+    """
+    with ground_station(socket) as control:
+        if not families:
+            now = control.ask("avoid")
+            print(f"avoided: {now['avoid'] or NONE}{_still(now['still'])}")
+            return
+        if NONE in families and len(families) > 1:
+            raise CliError(f"'{NONE}' stands alone, or not at all.", ExitCode.USAGE)
+        wanted = [] if families == [NONE] else families
+        file = None if no_save else saving_to(control)
+        now = _told(control, wanted)
+        if file is not None:
+            drones_file.save_list(file, "avoid", wanted)
+        print(f"avoided: {now['avoid'] or NONE}{lasting(file, no_save)}")
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            for line in pool.map(lambda drone: _moved(control.place, drone), now["still"]):
+                print(line, flush=True)
+        left = control.ask("avoid")["still"]
+    if left:
+        raise CliError(
+            f"Still with keys of an avoided family: {', '.join(left)}. Each keeps its session until its next handshake "
+            "and has none after that: see above for what it lacks, or 'pqcmav avoid none'.",
+            ExitCode.FAILED,
+        )
+
+
+def _told(control: Control, families: list[str]) -> dict[str, Any]:
+    try:
+        return control.ask("avoid", families=families)
+    except ControlError as error:
+        if error.code != "config_invalid":
+            raise
+        raise CliError(str(error), ExitCode.USAGE) from None
+
+
+def _still(drones: list[str]) -> str:
+    return f"; still with such keys: {', '.join(drones)}" if drones else ""
+
+
+def _moved(place: Place, drone: str) -> str:
+    """A drone's rekey, on a connection of its own, as a line."""
+    try:
+        with Control(place, HANDSHAKE_S + ANSWER_S) as control:
+            done: dict[str, Any] = control.ask("rekey", drone=drone, reason="avoid", timeout_s=HANDSHAKE_S)
+        return f"{drone}: {outcome(done['suite'], done['epoch'], done['rekey_ms'], 0.0)}"
+    except (ControlError, OSError) as error:
+        return f"{drone}: {error}"

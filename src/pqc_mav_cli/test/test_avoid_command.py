@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav avoid`: a fleet leaves a family of algorithms by one command."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import pytest
+import yaml
+from commands import pqcmav
+
+from pqc_mav_common.testing import until
+
+HOST = "127.0.0.1"
+DAEMON = shutil.which("pqcmav-tunneld")
+FLEET = ("d1", "d2", "d3")
+
+
+class Fleet:
+    """A ground station as a process with a file, and drones that fly ML-KEM with Falcon."""
+
+    def __init__(self, root: Path) -> None:
+        assert DAEMON
+        pqc_mav_tunnel.init_keys(str(root / "keys"), list(FLEET), sig_tokens=["mldsa44", "falcon512"])
+        self.root, self.file = root, root / "gcs.yaml"
+        settings = {"role": "gcs", "drones": list(FLEET), "bind": HOST, "data_port": 0, "key_pool_depth": 0}
+        settings |= {"keys": str(root / "keys" / "gcs"), "drone": {each: {"plain_peer": f"{HOST}:1"} for each in FLEET}}
+        self.file.write_text("# ours\n" + yaml.safe_dump(settings, sort_keys=False))
+        self.drones: dict[str, Any] = {}
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self.gcs = subprocess.Popen([DAEMON, str(self.file)], stderr=subprocess.DEVNULL)
+        until(lambda: pqcmav("avoid").returncode == 0, "the ground station answers", 60)
+
+    def fly(self, name: str) -> Any:
+        here = {"keys": str(self.root / "keys" / "drones" / name), "drone_id": name, "peer": HOST, "bind": HOST}
+        ports = {"data_port": self.data_port(), "local_data_port": 0, "plain_bind": f"{HOST}:0"}
+        engine = pqc_mav_tunnel.Engine(
+            {"role": "drone", "suite": "ML-512-AG-FA-512", "control_socket": "off", **here, **ports}
+        )
+        engine.start()
+        self.drones[name] = engine
+        until(lambda: self.suite(name) != "", f"{name} is connected", 60)
+        return engine
+
+    def data_port(self) -> int:
+        if not self.port:
+            from pqc_mav_common.local_socket import chosen
+
+            with chosen({"PQCMAV_RUN_DIR": str(self.root / "run")}, role="gcs") as control:
+                assert control
+                own = [each for each in control.ask("sockets")["sockets"] if each["use"] == "tunnel"]
+            self.port = own[0]["port"]
+        return self.port
+
+    def suite(self, name: str) -> str:
+        return str(self.drones[name].status()[0]["suite"])
+
+    def close(self) -> None:
+        for engine in self.drones.values():
+            engine.stop()
+        self.gcs.terminate()
+        self.gcs.wait(20)
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
+    if not DAEMON:
+        pytest.skip("pqcmav-tunneld is not on the path")
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
+        (Path(name) / "run").mkdir(mode=0o700)
+        monkeypatch.setenv("PQCMAV_RUN_DIR", f"{name}/run")
+        made = Fleet(Path(name))
+        yield made
+        made.close()
+
+
+def test_a_fleet_leaves_a_family_and_may_come_back(fleet: Fleet) -> None:
+    for name in FLEET[:2]:
+        fleet.fly(name)
+    done = pqcmav("avoid", "falcon")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"avoided: Falcon; saved in {fleet.file}\n")
+    for name in FLEET[:2]:
+        assert f"{name}: ML-512-AG-MD-44 (cs-mlkem512-aesgcm-mldsa44), epoch 1, after " in done.stdout
+        assert fleet.suite(name) == "cs-mlkem512-aesgcm-mldsa44"
+    text = fleet.file.read_text()
+    assert text.startswith("# ours\n") and yaml.safe_load(text)["avoid"] == ["falcon"]
+
+    # A drone that comes with its old configuration, and a ground station that was restarted.
+    fleet.fly(FLEET[2])
+    assert fleet.suite(FLEET[2]) == "cs-mlkem512-aesgcm-mldsa44"
+    fleet.gcs.terminate()
+    fleet.gcs.wait(20)
+    fleet.start()
+    assert pqcmav("avoid").stdout == "avoided: Falcon\n"
+
+    assert pqcmav("avoid", "none").stdout == f"avoided: none; saved in {fleet.file}\n"
+    assert "avoid" not in yaml.safe_load(fleet.file.read_text())
+
+
+def test_drones_that_cannot_leave_are_named(fleet: Fleet) -> None:
+    fleet.fly("d1")
+    done = pqcmav("avoid", "ml-dsa", "falcon", "--no-save")
+    assert done.returncode == 1
+    assert "no other one of its level" in done.stdout
+    assert "Still with keys of an avoided family: d1." in done.stderr
+    assert pqcmav("avoid").stdout == "avoided: ML-DSA, Falcon; still with such keys: d1\n"
+    assert "avoid" not in yaml.safe_load(fleet.file.read_text())
+
+
+def test_what_cannot_be_avoided_is_a_sentence(fleet: Fleet) -> None:
+    for families, text in (
+        (["lettuce"], "there is no family 'lettuce' of algorithms; there are lattices, codes, hashes"),
+        (["lattices", "codes"], "'avoid' leaves no suite"),
+        (["none", "codes"], "'none' stands alone"),
+    ):
+        done = pqcmav("avoid", *families)
+        assert done.returncode == 2 and text in done.stderr, done
+    assert pqcmav("avoid").stdout == "avoided: none\n"
+    assert "avoid" not in yaml.safe_load(fleet.file.read_text())
