@@ -2,6 +2,7 @@
 """`pqcmav avoid`: a ground station, and with it its drones, leaves a family of algorithms."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -43,13 +44,14 @@ def avoid(
         wanted = [] if families == [NONE] else families
         file = None if no_save else saving_to(control)
         now = _told(control, wanted)
-        if file is not None:
-            drones_file.save_list(file, "avoid", wanted)
-        print(f"avoided: {now['avoid'] or NONE}{lasting(file, no_save)}")
+        unsaved = _unsaved(file, wanted)
+        print(f"avoided: {now['avoid'] or NONE}{unsaved or lasting(file, no_save)}")
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             for line in pool.map(lambda drone: _moved(control.place, drone), now["still"]):
                 print(line, flush=True)
         left = control.ask("avoid")["still"]
+    if unsaved and not left:
+        raise typer.Exit(ExitCode.FAILED)
     if left:
         raise CliError(
             f"Still with keys of an avoided family: {', '.join(left)}. Each keeps its session until its next handshake "
@@ -60,11 +62,21 @@ def avoid(
 
 def _told(control: Control, families: list[str]) -> dict[str, Any]:
     try:
-        return control.ask("avoid", families=families)
+        return dict(control.ask("avoid", families=families))
     except ControlError as error:
         if error.code != "config_invalid":
             raise
         raise CliError(str(error), ExitCode.USAGE) from None
+
+
+def _unsaved(file: Path | None, families: list[str]) -> str:
+    """Why the file does not have it, as the end of a line; "" if it has. The drones must not wait for that."""
+    try:
+        if file is not None:
+            drones_file.save_list(file, "avoid", families)
+    except CliError as error:
+        return f", until a restart of the ground station: {error}"
+    return ""
 
 
 def _still(drones: list[str]) -> str:

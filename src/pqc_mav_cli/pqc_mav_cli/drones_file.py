@@ -59,7 +59,7 @@ def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> None:
 
 
 def save_list(path: Path, key: str, names: Sequence[str]) -> None:
-    """Sets a list of the ground station, or takes it out if it is empty. Raises CliError."""
+    """Sets a list of the ground station. Raises CliError."""
     _save(path, lambda text: with_list(text, key, names))
 
 
@@ -121,26 +121,23 @@ def without_drone(text: str, drone: str) -> str:
 
 
 def with_list(text: str, key: str, names: Sequence[str]) -> str:
-    """The text with this list below that of the drones, in place of the one it had. Raises UnfitError."""
+    """The text with this list where it has one, else below that of the drones. Raises UnfitError."""
     block = _needed(text)
     wanted = _plain(text)
     inner = _block_data(wanted)
     if inner.get(key, []) == list(names):
         return text
-    edits = [
-        _removed(text, (name, value), block.value, i, block.flow_style)
-        for i, (name, value) in enumerate(block.value)
-        if name.value == key
-    ]
-    inner.pop(key, None)
-    if names:
-        drones, line = _value(block, "drones"), f"{key}: {json.dumps(list(names))}"
-        if block.flow_style:
-            edits.append((drones.end_mark.index, drones.end_mark.index, f", {line}"))
-        else:
-            edits.append(_below(text, drones, [" " * block.value[0][0].start_mark.column + line]))
-        inner[key] = list(names)
-    return _checked(_apply(text, edits), wanted)
+    inner[key] = list(names)
+    drones, there, items = _value(block, "drones"), _value(block, key), json.dumps(list(names))
+    if isinstance(there, yaml.SequenceNode) and there.flow_style:
+        edit = (there.start_mark.index, there.end_mark.index, items)
+    elif there is not None:
+        raise UnfitError(f"its '{key}' is not in one line")
+    elif block.flow_style:
+        edit = (drones.end_mark.index, drones.end_mark.index, f", {key}: {items}")
+    else:
+        edit = _below(text, drones, [f"{' ' * block.value[0][0].start_mark.column}{key}: {items}"])
+    return _checked(_apply(text, [edit]), wanted)
 
 
 # --- reading ---

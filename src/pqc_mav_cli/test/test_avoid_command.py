@@ -104,7 +104,7 @@ def test_a_fleet_leaves_a_family_and_may_come_back(fleet: Fleet) -> None:
     assert pqcmav("avoid").stdout == "avoided: Falcon\n"
 
     assert pqcmav("avoid", "none").stdout == f"avoided: none; saved in {fleet.file}\n"
-    assert "avoid" not in yaml.safe_load(fleet.file.read_text())
+    assert yaml.safe_load(fleet.file.read_text())["avoid"] == []
 
 
 def test_drones_that_cannot_leave_are_named(fleet: Fleet) -> None:
@@ -115,6 +115,18 @@ def test_drones_that_cannot_leave_are_named(fleet: Fleet) -> None:
     assert "Still with keys of an avoided family: d1." in done.stderr
     assert pqcmav("avoid").stdout == "avoided: ML-DSA, Falcon; still with such keys: d1\n"
     assert "avoid" not in yaml.safe_load(fleet.file.read_text())
+
+
+def test_a_file_that_cannot_be_edited_does_not_keep_the_drones(fleet: Fleet) -> None:
+    fleet.fly("d1")
+    text = fleet.file.read_text() + "avoid:\n- hashes\n"
+    fleet.file.write_text(text)
+    done = pqcmav("avoid", "falcon")
+    assert done.returncode == 1
+    assert (
+        "avoided: Falcon, until a restart of the ground station: " in done.stdout and "not in one line" in done.stdout
+    )
+    assert fleet.suite("d1") == "cs-mlkem512-aesgcm-mldsa44" and fleet.file.read_text() == text
 
 
 def test_what_cannot_be_avoided_is_a_sentence(fleet: Fleet) -> None:

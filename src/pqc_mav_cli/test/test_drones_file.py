@@ -73,11 +73,14 @@ def test_a_list_comes_below_the_drones_and_goes_again() -> None:
         assert drones_file.with_list(text, "avoid", ["lattices"]) == text
         other = drones_file.with_list(text, "avoid", ["HQC", "ML-DSA"])
         assert added_lines(before, other) == [line.replace('"lattices"', '"HQC", "ML-DSA"')]
-        assert drones_file.with_list(other, "avoid", []) == before
+        none = drones_file.with_list(other, "avoid", [])
+        assert added_lines(before, none) == [line.replace('"lattices"', "")]
         assert drones_file.with_list(before, "avoid", []) == before
     assert drones_file.with_list("{drones: [a], role: gcs}", "avoid", ["codes"]) == (
         '{drones: [a], avoid: ["codes"], role: gcs}'
     )
+    with pytest.raises(drones_file.UnfitError, match="not in one line"):
+        drones_file.with_list("drones: [a]\navoid:\n- codes\n", "avoid", ["hashes"])
 
 
 def test_a_ros_parameter_file_keeps_every_line() -> None:
