@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-CHUNK = 4 << 20
+CHUNK = 1 << 18
 # What a saved vector register holds: half a key is as good a finding as a whole one.
 PIECE = 16
 
@@ -66,6 +66,7 @@ def find_secrets(pid: int, secrets: Mapping[str, bytes]) -> list[str]:
     The process runs on meanwhile. Raises PermissionError where the system does not let us look.
     """
     pieces = pieces_of(secrets)
+    nothing = bytes(CHUNK + PIECE)
     found = []
     with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for start, end, region in writable_regions(pid):
@@ -76,6 +77,8 @@ def find_secrets(pid: int, secrets: Mapping[str, bytes]) -> list[str]:
                     content = memory.read(min(size, end - at))
                 except OSError:
                     continue  # gone meanwhile, or a device
+                if content == nothing[: len(content)]:
+                    continue  # most of it was never written to
                 for piece, name in pieces.items():
                     place = content.find(piece)
                     while place >= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine against the executable specification: every available suite, pure and hybrid, in both roles."""
+"""The engine against the executable specification: every available suite in both roles, pure in one and hybrid in the other."""
 
 import pytest
 from engine_support import OUTCOMES, engine, engine_initiator, engine_keys, engine_responder
@@ -68,10 +68,10 @@ def test_tables_agree():
         assert (info.kem_name, info.sig_name) == (suite.kem.name, suite.sig.name)
 
 
-@pytest.mark.parametrize("hybrid", [True, False], ids=["hybrid", "pure"])
 @pytest.mark.parametrize("role", ["drone", "gcs"])
 @pytest.mark.parametrize("suite", AVAILABLE, ids=lambda suite: suite.short_code)
-def test_handshake_and_data(suite, role, hybrid):
+def test_handshake_and_data(suite, role):
+    hybrid = AVAILABLE.index(suite) % 2 == (role == "gcs")
     initiator, responder = parties(role, suite, hybrid=hybrid)
     frames = run(initiator, responder)
     assert initiator.keys is not None, initiator.error

@@ -54,7 +54,8 @@ def _codes() -> dict[str, str]:
 
 def published_frame(name: str) -> pd.DataFrame:
     """A published table as the report shows it: cells as printed, suites by short code, headings readable."""
-    rows = pd.DataFrame(source.text_rows(name)).replace(_codes())
+    codes = _codes()
+    rows = pd.DataFrame({key: codes.get(text, text) for key, text in row.items()} for row in source.text_rows(name))
     kept = [column for column in rows.columns if column not in _HIDDEN]
     return rows[kept].rename(columns=heading)
 
