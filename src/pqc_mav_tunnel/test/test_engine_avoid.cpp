@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ground station that makes no keys with a family of algorithms any more, and drones that leave it.
+#include <filesystem>
+
 #include "engine_fixture.hpp"
 #include "pqc_mav_tunnel/families.hpp"
 #include "traffic.hpp"
@@ -69,8 +71,28 @@ TEST_F(EngineAvoid, ADroneConnectsThatIsConfiguredForTheFamily) {
   EXPECT_FALSE(kLattices.has(suite_of(*tunnel.drone)));
   EXPECT_EQ(suite_of(*tunnel.drone).level, 1);
   expect_round_trip(tunnel, "hello");
-  EXPECT_TRUE(tunnel.drone->blacklist().empty()) << "a word from outside a session serves to connect, no more";
+  EXPECT_TRUE(eventually([&] { return !tunnel.drone->blacklist().empty(); })) << "said again inside the session";
+  EXPECT_FALSE(kLattices.has(suite_of(*tunnel.drone)));
   EXPECT_LE(status(*tunnel.drone).handshakes_failed, 3u);
+}
+
+/// Who stole the PSK can refuse in the name of the gcs. It brings the drone to no lower level, and to no other suite for
+/// longer than until the gcs itself is heard.
+TEST_F(EngineAvoid, TheWordOfAThiefOfThePskDoesNotLast) {
+  const auto keys = keys_with_hashes(), others = keys_with_hashes();
+  std::filesystem::copy_file(keys->gcs() + "/psk/uav1.key", others->gcs() + "/psk/uav1.key",
+                             std::filesystem::copy_options::overwrite_existing);
+  auto thief = start(with(gcs_values(*others), {{"avoid", kTheLattices}}));
+  const auto port = thief->ports().data;
+  const auto drone = start(quick(drone_values(*keys, "uav1", port)));
+  ASSERT_TRUE(eventually([&] { return status(*drone).handshakes_failed >= 3; })) << "refused, then badly signed";
+  EXPECT_FALSE(up(*drone));
+  thief.reset();
+  const auto gcs = start(quick(with(gcs_values(*keys), {{"data_port", static_cast<std::int64_t>(port)}})));
+  ASSERT_TRUE(eventually([&] { return up(*drone) && up(*gcs); }, 60s));
+  EXPECT_EQ(suite_of(*drone).level, 1);
+  EXPECT_TRUE(eventually([&] { return status(*gcs).suite == kLight && status(*drone).suite == kLight; }));
+  EXPECT_TRUE(drone->blacklist().empty());
 }
 
 TEST_F(EngineAvoid, ARekeyThatIsDueLeavesTheFamilyByItself) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine against the executable specification: every available suite in both roles, pure in one and hybrid in the other."""
+"""The engine against the executable specification: every available suite in both roles, pure in one, hybrid in the
+other."""
 
 import pytest
 from engine_support import OUTCOMES, engine, engine_initiator, engine_keys, engine_responder

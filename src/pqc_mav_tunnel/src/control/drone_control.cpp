@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "control/admission.hpp"
 #include "control/features.hpp"
@@ -226,6 +227,11 @@ void DroneControl::step() {
   }
   if (now >= next_learn_ns_) learn_paths();
   if (follow_choice(now) || choice_.in_trouble(now) || !picture.current) return;
+  if (const auto* back = std::exchange(moved_from_, nullptr)) {
+    // Whoever stole the PSK could say so outside a session; inside of it only the gcs can, and a Reject costs little.
+    if (!family_avoided(*back)) (void)rekey(*back, "asks the gcs itself", HandshakeKind::rekey);
+    return;
+  }
   if (next_periodic_ns_ == 0) schedule_periodic();
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
   const bool worn = picture.key_use >= config_.rekey_packets && now >= next_attempt_ns_;

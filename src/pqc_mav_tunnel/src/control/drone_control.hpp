@@ -165,6 +165,7 @@ class DroneControl {
   std::uint64_t decided_heard_ns_ = 0;  // when the active station had been heard at the last decision
   const Suite* suite_;                  // of the next fresh handshake: the last one that worked
   unsigned moves_ = 0;                  // of first handshakes, since one succeeded
+  const Suite* moved_from_ = nullptr;   // by them, at a word that no session vouched for
   Backoff backoff_, rekey_backoff_;
   unsigned late_failures_ = 0;  // of rekeys of its own, since two intervals passed without new keys
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;

@@ -299,6 +299,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
   const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);
   if (const auto* next = refused ? successor(*suite_, step.station) : nullptr) {
     say_moving(*suite_, *next, outcome.reason);
+    if (moved_from_ == nullptr) moved_from_ = suite_;
     suite_ = next;
     // A thief of the PSK can say it again and again.
     choice_.failed(++moves_ > kMovesMost ? backoff_.next_ns() : 0, now_ns());
