@@ -3,7 +3,7 @@
 
     DATASHEET.md        what is in it, how it was measured, what it is good for and what not
     MANIFEST.json       SHA-256 and size of every other file
-    campaign/           manifest, tables (CSV, Parquet) and the file of every run
+    campaign/           manifest, tables (CSV, Parquet), the file of every run and of those that were measured again
     recordings/*.mcap   flight recordings as they are, and in traces/*.parquet every value of theirs with its time
 
 The archive is a compressed tar without owners and times. `check` reads it without unpacking anything.
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pqc_mav_bench import handshake_table, kept_runs, tidy
+from pqc_mav_bench import handshake_table, kept_runs, repeated_runs, tidy
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.data_sheet import data_sheet
 from pqc_mav_bench.errors import StoreError
@@ -60,6 +60,7 @@ def _campaign(store: CampaignStore) -> dict[str, bytes]:
     try:
         table, single = tidy.read(store.folder), handshake_table.read(store.folder)
         runs = kept_runs.available(store.folder, manifest["files"])
+        again = repeated_runs.files(store)
     except (OSError, ValueError) as error:
         raise StoreError(f"{store.folder} is damaged: {error}") from None
     if not runs:
@@ -71,7 +72,7 @@ def _campaign(store: CampaignStore) -> dict[str, bytes]:
             raise StoreError(
                 f"{store.folder / name} is not the file the manifest lists; 'pqcmav bench verify' says more."
             )
-    found = {f"campaign/{name}": data for name, data in runs.items()}
+    found = {f"campaign/{name}": data for name, data in {**runs, **again}.items()}
     found[f"campaign/{MANIFEST}"] = (store.folder / MANIFEST).read_bytes()
     found[f"campaign/{tidy.CSV}"] = str(table.to_csv(index=False, lineterminator="\n")).encode()
     if len(single):

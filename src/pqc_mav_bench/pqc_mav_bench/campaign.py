@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench import handshake_table, repeated_runs, tidy
 from pqc_mav_bench.ends import GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.options import CampaignOptions
-from pqc_mav_bench.sanity import MACHINE_BUSY, is_busy
+from pqc_mav_bench.sanity import why_again
 from pqc_mav_bench.schedule import Action, Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError
 from pqc_mav_bench.store import CampaignStore, storage_error
@@ -106,18 +106,22 @@ class Campaign:
             return
         self._progress(item.suite, SAVE)
         aggregator.save_suite_metrics(self._store, item)
-        self._advance(item, passed=bool(run.lifecycle.success), reason=run.lifecycle.failure_reason or "")
+        reason = run.lifecycle.failure_reason or ""
+        self._advance(item, passed=bool(run.lifecycle.success), reason=reason)
+        if self._schedule.state(item) is State.PENDING:
+            repeated_runs.keep(self._store, item, run, f"It failed: {reason}")
         self._measured += 1
 
     def _is_repeated(self, item: Item, run: RunMetrics) -> bool:
-        """Whether a good run is dropped because a machine was busy: each run's last attempt is kept, with its finding,
-        so that a campaign on a machine that stays busy ends."""
-        if not run.lifecycle.success or not is_busy(run):
+        """Whether a good run is measured again because a machine, or the benchmark, was busy: each run's last attempt
+        counts, with its finding, so that a campaign on a machine that stays busy ends."""
+        if not run.lifecycle.success or not (why := why_again(run)):
             return False
         self._busy[item] = tries = self._busy.get(item, 0) + 1
-        why = next(finding.message for finding in run.findings if finding.name == MACHINE_BUSY)
         repeated = tries < self._options.attempts
         self._log(f"{item.name}: {why} {'It is measured again.' if repeated else 'The run is kept, and says so.'}")
+        if repeated:
+            repeated_runs.keep(self._store, item, run, why)
         return repeated
 
     def _advance(self, item: Item, *, passed: bool, reason: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import handshake_table, kept_runs, tidy
+from pqc_mav_bench import handshake_table, kept_runs, repeated_runs, tidy
 from pqc_mav_bench.analysis.intervals import run_median
 from pqc_mav_bench.analysis.table import SCENARIOS, ordered
 from pqc_mav_bench.errors import StoreError
@@ -73,6 +73,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"benchmark {_pair(cost, 'bench')}, traffic generator {_pair(cost, 'workload')}.",
         f"* Packets: {cost['lost_packets']} of {cost['sent_packets']} lost. Runs with warnings: "
         f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
+        *_measured_again(manifest),
         "",
     ]
     codes = [str(code) for code in tidy.short_codes(table)]
@@ -124,6 +125,14 @@ def _pair_of(suite: str) -> str:
     """A short code without its cipher, `ML-512-*-MD-44`; the code itself if it has none of ours."""
     cipher = next((each for each in _CIPHERS if f"-{each}-" in suite), "")
     return suite.replace(f"-{cipher}-", "-*-") if cipher else suite
+
+
+def _measured_again(manifest: Mapping[str, Any]) -> list[str]:
+    found = repeated_runs.listed(manifest)
+    if not found:
+        return []
+    lines = [f"  * {each.item.name}: {each.reason}" for each in found]
+    return ["* Measured again, the measurement before kept below `repeated`:", *lines]
 
 
 def _source(manifest: Mapping[str, Any]) -> str:
@@ -182,6 +191,7 @@ def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Pat
         raise StoreError(f"The table of handshakes is damaged: {error}") from None
     try:
         kept = kept_runs.available(store.folder, manifest.get("files", {})) if runs else {}
+        again = repeated_runs.files(store) if kept else {}
     except (OSError, ValueError) as error:
         raise StoreError(f"A run's file in {store.folder} is damaged: {error}") from None
     text, same = compact_table(table)
@@ -192,7 +202,7 @@ def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Pat
         (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
-    files = kept_runs.write(kept, folder)
+    files = kept_runs.write({**kept, **again}, folder)
     CampaignStore(folder).save_manifest({**compacted(manifest, same), kept_runs.KEPT: bool(kept)})
     written = [folder / MANIFEST, folder / name, handshakes, folder / PAGE, *files]
     return [path for path in written if path is not None]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pqc_mav_tunnel
 
+from pqc_mav_bench import repeated_runs
 from pqc_mav_bench.errors import OptionsError, StoreError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
@@ -75,4 +76,5 @@ def resumed_campaign(folder: Path, log: Callable[[str], None]) -> Plan:
         log(f"{store.metrics_path(item)} is missing or damaged; the run is measured again.")
     manifest["resumed"] = int(manifest.get("resumed", 0)) + 1
     store.save_manifest(manifest)
+    repeated_runs.lose(store, lost)
     return Plan(store, options, schedule)

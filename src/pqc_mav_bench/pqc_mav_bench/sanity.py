@@ -12,6 +12,8 @@ LATENCY_LIMIT_MS = 10_000.0
 CLOCKS_APART_S = 1.0
 MACHINE_BUSY = "machine_busy"
 BUSY_PERCENT = 30.0  # of a machine's processor time that other work may take
+BENCH_BUSY = "bench_busy"
+OWN_PERCENT = 10.0  # of one core that controller or agent, with their collectors, may take (docs/analysis-plan.md)
 EXTERNAL = "external"
 # Counters come once a second, and a run has two readings of each proxy.
 READINGS_APART_S = 2.5
@@ -205,9 +207,21 @@ def machine_busy(run: RunMetrics) -> Iterator[Finding]:
             )
 
 
-def is_busy(run: RunMetrics) -> bool:
-    """Whether a run is to be measured again because a machine was busy."""
-    return any(finding.name == MACHINE_BUSY for finding in run.findings)
+def bench_busy(run: RunMetrics) -> Iterator[Finding]:
+    """The benchmark itself took so much that it measured itself."""
+    for side, words in (("system_drone", "controller"), ("system_gcs", "agent")):
+        share = getattr(run, side).bench_cpu_percent
+        if share is not None and share > OWN_PERCENT:
+            yield _warning(
+                BENCH_BUSY,
+                f"The benchmark's own {words} took {share:.0f} % of a core.",
+                f"{side}.bench_cpu_percent",
+            )
+
+
+def why_again(run: RunMetrics) -> str:
+    """Why a good run is to be measured again, as a sentence; "" if it is not."""
+    return next((finding.message for finding in run.findings if finding.name in (MACHINE_BUSY, BENCH_BUSY)), "")
 
 
 def numbers_impossible(run: RunMetrics) -> Iterator[Finding]:
@@ -243,12 +257,21 @@ CHECKS: tuple[Check, ...] = (
     generator_behind,
     machine_busy,
     numbers_impossible,
+    bench_busy,
 )
+#: Since 2026-11-28. A run that was recorded before says that it was judged by one check fewer.
+NEWEST = bench_busy
 
 
 def check(run: RunMetrics) -> list[Finding]:
     """What every check finds."""
     return [finding for test in CHECKS for finding in test(run)]
+
+
+def check_again(run: RunMetrics) -> list[Finding]:
+    """What the checks find that there were when the run was recorded."""
+    before = run.validation.checks == len(CHECKS) - 1
+    return [finding for test in CHECKS if not (before and test is NEWEST) for finding in test(run)]
 
 
 def apply(run: RunMetrics) -> None:

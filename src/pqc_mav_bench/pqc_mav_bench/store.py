@@ -5,6 +5,7 @@
       .controller.lock                          held by the one controller that works below this root
       runs -> <newest campaign>/runs
       <campaign>/
+        repeated/                               measurements that were made again (repeated_runs.py)
         campaign.json  state.json               manifest; progress, written after each run
         runs/<scenario>/<suite>/metrics.json    repetition 1; later ones in repetition-02/, ...
         tidy.csv  tidy.parquet
@@ -132,9 +133,14 @@ class CampaignStore:
 
     def save_run(self, item: Item, run: RunMetrics) -> str:
         """Signs and writes a run's metrics. Returns the SHA-256. Raises StoreError."""
+        return self.sign_and_write(self.metrics_path(item), run)
+
+    @staticmethod
+    def sign_and_write(path: Path, run: RunMetrics) -> str:
+        """The same, to a place of one's own."""
         document = run.model_dump(mode="json")
         run.integrity.sha256 = document["integrity"]["sha256"] = run_sha256(document)
-        write_json(self.metrics_path(item), document)
+        write_json(path, document)
         return run.integrity.sha256
 
     def load_run(self, item: Item) -> RunMetrics:

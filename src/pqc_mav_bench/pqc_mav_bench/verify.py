@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import handshake_table, kept_runs, tidy
+from pqc_mav_bench import handshake_table, kept_runs, repeated_runs, tidy
 from pqc_mav_bench.canonical import file_sha256, run_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.manifest import summary
@@ -86,7 +86,7 @@ def verify_campaign(folder: Path) -> Verdict:
         return _verify_compact(store, manifest)
     names = [str(path.relative_to(folder)) for path in store.run_files()]
     runs, hashes, found = _runs(store, manifest, names)
-    problems = [*_manifest(store), *found]
+    problems = [*_manifest(store), *found, *_repeated(store)]
     problems += _state(store, runs)
     if "files" in manifest:
         problems += _table(store, runs)
@@ -128,6 +128,15 @@ def _runs(
     return runs, hashes, problems
 
 
+def _repeated(store: CampaignStore) -> Iterator[Problem]:
+    """The measurements that were made again are as they were written, and fit the schema."""
+    try:
+        for name, content in repeated_runs.files(store).items():
+            parse_run(json.loads(content), name)
+    except (OSError, ValueError, SchemaError) as error:
+        yield Problem("repeated", MANIFEST, f"a measurement that was made again cannot be relied upon: {error}")
+
+
 def _manifest(store: CampaignStore) -> Iterator[Problem]:
     if not store.manifest_intact():
         yield Problem("hash", MANIFEST, "the content does not have the SHA-256 the file claims; it was changed")
@@ -141,7 +150,7 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
     kept = bool(manifest.get(kept_runs.KEPT))
     if kept:
         whole, compared, found = _runs(store, manifest, kept_runs.names(store.folder))
-        problems += found
+        problems += [*found, *_repeated(store)]
         hashes += compared
     file = (tidy.file_in(store.folder) or store.folder / tidy.CSV).name
     runs: dict[str, RunMetrics] = {}

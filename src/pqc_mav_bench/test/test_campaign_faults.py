@@ -7,17 +7,20 @@ import json
 import os
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 from support import OPTIONS, SUITES, Bench, handshake, side
 
 from pqc_mav_bench import campaign as campaign_module
-from pqc_mav_bench import tidy
+from pqc_mav_bench import repeated_runs, tidy
+from pqc_mav_bench.archive import archive
 from pqc_mav_bench.errors import AgentLostError, StoreError
+from pqc_mav_bench.export import export
 from pqc_mav_bench.options import options_from
 from pqc_mav_bench.schedule import State
-from pqc_mav_bench.store import controller_lock
+from pqc_mav_bench.store import CampaignStore, controller_lock
 from pqc_mav_bench.verify import verify_campaign
 
 
@@ -244,6 +247,41 @@ def test_a_tampered_table_is_found(tmp_path):
     assert names(verify_campaign(bench.store.folder)) == {"table"}
 
 
+def test_a_run_in_which_the_benchmark_took_too_much_is_measured_again(tmp_path):
+    greedy = {"system": {**side("x", "drone")["system"], "bench_cpu_percent": 43.0}}
+    bench = Bench(tmp_path, "greedy", suites=("cs-a",))
+    bench.drone.changes = greedy
+    assert bench.run()
+    kept = repeated_runs.listed(bench.store.manifest())
+    assert [each.reason for each in kept] == ["The benchmark's own controller took 43 % of a core."]
+    assert [finding.name for finding in bench.store.load_run(bench.schedule.items[0]).findings] == ["bench_busy"]
+
+
+def test_what_failed_before_it_passed_is_kept_with_its_reason(tmp_path):
+    bench = Bench(tmp_path, suites=("cs-a",))
+    begin = bench.drone.begin
+
+    def first_fails(suite: str, handshakes: int) -> None:
+        bench.drone.refuses = {} if bench.log else {"cs-a": "Busy."}
+        begin(suite, handshakes)
+
+    bench.drone.begin = first_fails
+    assert bench.run()
+    (first,) = repeated_runs.listed(bench.store.manifest())
+    assert first.reason == "It failed: Busy." and first.file.endswith("cs-a/repetition-01-attempt-1.json")
+    out = tmp_path / "out"
+    export(bench.store, out)
+    assert f"  * {first.item.name}: It failed: Busy." in (out / "summary.md").read_text()
+    assert repeated_runs.files(CampaignStore(out)) == repeated_runs.files(bench.store)
+    archive(CampaignStore(out), tmp_path / "data.tar.gz")
+    with tarfile.open(tmp_path / "data.tar.gz") as tar:
+        assert f"campaign/{first.file}" in tar.getnames()
+    for folder, name in ((bench.store.folder, first.file), (out, f"{first.file}.gz")):
+        assert verify_campaign(folder).problems == ()
+        (folder / name).unlink()
+        assert names(verify_campaign(folder)) == {"repeated"}
+
+
 def test_a_run_on_a_busy_machine_is_measured_again_and_its_last_attempt_is_kept(tmp_path):
     busy = {"system": {**side("x", "drone")["system"], "cpu_mean_percent": 90.0, "cpu_peak_percent": 95.0}}
     bench = Bench(tmp_path, "once", suites=("cs-a",))
@@ -256,7 +294,12 @@ def test_a_run_on_a_busy_machine_is_measured_again_and_its_last_attempt_is_kept(
     bench.drone.begin = first_run_is_busy
     assert bench.run()
     assert bench.store.load_run(bench.schedule.items[0]).findings == []
-    assert "did something else for 83 % of its processor time. It is measured again." in bench.log[0]
+    why = "did something else for 83 % of its processor time."
+    assert f"{why} It is measured again." in bench.log[0]
+    (first,) = repeated_runs.listed(bench.store.manifest())
+    assert first.item == bench.schedule.items[0] and first.reason.endswith(why)
+    assert verify_campaign(bench.store.folder).problems == ()
+    assert len(tidy.read(bench.store.folder)) == 1, "no table has it"
     always = Bench(tmp_path, "always", suites=("cs-a",))
     always.drone.changes = busy
     assert always.run()

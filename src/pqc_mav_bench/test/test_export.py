@@ -23,6 +23,7 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     assert sorted(str(path.relative_to(out)) for path in written) == [
         "campaign.json",
         "handshakes.csv.gz",
+        "repeated/baseline/cs-b/repetition-01-attempt-1.json.gz",
         "runs/baseline/cs-a/metrics.json.gz",
         "runs/baseline/cs-b/metrics.json.gz",
         "runs/baseline/cs-c/metrics.json.gz",

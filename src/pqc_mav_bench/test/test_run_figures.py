@@ -215,6 +215,8 @@ def test_one_way_delays_are_corrected_for_the_clocks():
 
 
 FAULTS = [
+    ("bench_busy", "warning", lambda d, g: g.changes.update(
+        system={**side("x", "gcs")["system"], "bench_cpu_percent": 11.0})),
     ("mavlink_no_messages", "error", lambda d, g: g.changes.update(workload=mavlink(150, 0))),
     ("mavlink_latency_invalid", "error", lambda d, g: (
         g.changes.update(workload=mavlink(150, 160, rtt={**DELAYS, "count": 0})),

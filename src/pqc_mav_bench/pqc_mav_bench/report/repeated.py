@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which runs were begun out of the plan's order, and which were left out: said beside the results, not left to find."""
 
+from dataclasses import astuple
+
 import pandas as pd
 
 from pqc_mav_bench.report.blocks import Explanation, Table
 from pqc_mav_bench.report.numbers import count
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.figures import called
+from pqc_mav_bench.schedule import Item
 
+_RUN = ("scenario", "suite", "repetition")
 _PLACE, _BEGUN = "run_context.order_index", "run_context.started_at"
 # A run that fails is tried again at once. Only a resumed campaign goes back in its plan: to runs whose files it misses.
 _AGAIN = "measured again when the campaign was resumed; the archive keeps neither the first measurement nor the reason"
 _FAILED = "did not pass: left out of all figures"
+_ONCE, _UNKEPT = "made again, for this reason", " (not kept)"
 
 
 def irregular(c: ReportInput) -> pd.DataFrame:
@@ -22,16 +27,29 @@ def irregular(c: ReportInput) -> pd.DataFrame:
     names = c.runs.drop_duplicates("suite_id").set_index("suite_id")["suite"]
     runs = c.raw.sort_values(_BEGUN, kind="stable")
     late, failed = runs[_PLACE] < runs[_PLACE].cummax(), runs["status"] == "failed"
-    found = runs[late | failed]
+    # One that the manifest lists tells itself why.
+    known = {each.item for each in c.repeated}
+    told = pd.Series([Item(*run) in known for run in runs[list(_RUN)].itertuples(index=False)], runs.index, dtype=bool)
+    found = runs[failed | (late & ~told)]
+    whys = [_FAILED if bad else _AGAIN for bad in failed[found.index]]
+    columns = [found[name].tolist() for name in (*_RUN, _PLACE, _BEGUN)]
+    rows = list(zip(*columns, whys, strict=True))
+    rows += [
+        (*astuple(each.item), each.place, each.begun, f"{_ONCE}: {each.reason}{'' if each.file else _UNKEPT}")
+        for each in c.repeated
+    ]
     return pd.DataFrame(
-        {
-            "Scenario": [called(name) for name in found["scenario"]],
-            "Suite": [names.get(suite, suite) for suite in found["suite"]],
-            "Repetition": found["repetition"].tolist(),
-            "Place in the plan": [f"{place:.0f}" for place in found[_PLACE]],
-            "Begun": [str(time)[:19].replace("T", " ") for time in found[_BEGUN]],
-            "Why it is here": [_FAILED if bad else _AGAIN for bad in failed[found.index]],
-        }
+        [
+            {
+                "Scenario": called(scenario),
+                "Suite": names.get(suite, suite),
+                "Repetition": repetition,
+                "Place in the plan": "-" if place < 0 else f"{place:.0f}",
+                "Begun": str(begun)[:19].replace("T", " ") or "-",
+                "Why it is here": why,
+            }
+            for scenario, suite, repetition, place, begun, why in sorted(rows, key=lambda row: str(row[4]))
+        ]
     )
 
 
@@ -42,8 +60,8 @@ def irregular_sentence(c: ReportInput) -> str:
     found = irregular(c)
     if found.empty:
         return "All runs were begun in the plan's order and passed."
-    late = int((found["Why it is here"] == _AGAIN).sum())
-    failed = len(found) - late
+    late, failed = (int((found["Why it is here"] == why).sum()) for why in (_AGAIN, _FAILED))
+    again = len(found) - late - failed
     said = [
         f"{late} of {count(len(c.raw), 'run')} were begun after runs that the plan has behind them: measured again "
         "when the campaign was resumed, for a reason that the archive does not keep"
@@ -52,6 +70,7 @@ def irregular_sentence(c: ReportInput) -> str:
         f"{count(failed, 'run')} did not pass and {'is' if failed == 1 else 'are'} left out of all figures"
         if failed
         else "",
+        f"{count(again, 'measurement')} {'was' if again == 1 else 'were'} made again" if again else "",
     ]
     return f"{'; '.join(each for each in said if each)}. The table under Methods lists them."
 

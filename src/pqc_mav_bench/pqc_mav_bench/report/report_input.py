@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from pqc_mav_bench import handshake_table, tidy
+from pqc_mav_bench import handshake_table, repeated_runs, tidy
 from pqc_mav_bench.analysis import intervals, table
 from pqc_mav_bench.analysis.adapt import from_tidy
 from pqc_mav_bench.analysis.published import source as published
@@ -52,6 +52,8 @@ class ReportInput:
     #: Campaigns of some suites over other links, kept beside this one, and more of those, of the suites of today.
     links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
     more_links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
+    #: Measurements that were made again.
+    repeated: tuple[repeated_runs.Repeated, ...] = ()
 
     @cached_property
     def suites(self) -> pd.DataFrame:
@@ -223,6 +225,8 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
         raw, single = _tables(run_dir)
         runs = by_short_code(from_tidy(raw))
         primitives, machine = read_primitives(run_dir), _machine(run_dir)
+        kept = (run_dir / MANIFEST).is_file()
+        repeated = tuple(repeated_runs.listed(CampaignStore.open(run_dir).manifest())) if kept else ()
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None
     except ValueError as error:
@@ -239,4 +243,4 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
     beside = _links(run_dir) if links else []
     first, more = (*beside, (), ())[:2]
     single = _by_short_code(single, runs)
-    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, single, first, more)
+    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, single, first, more, repeated)

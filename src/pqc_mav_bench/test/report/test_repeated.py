@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pqc_mav_bench.repeated_runs import Repeated
 from pqc_mav_bench.report.frame import limitations
 from pqc_mav_bench.report.page import render
 from pqc_mav_bench.report.repeated import irregular, irregular_sentence, irregular_table
@@ -34,6 +35,21 @@ def test_a_failed_run_is_said_to_be_left_out(campaign):
     found = replace(found, raw=found.raw.assign(status=["passed", "failed", "passed"]))
     assert irregular(found)["Why it is here"].tolist() == ["did not pass: left out of all figures"]
     assert irregular_sentence(found).startswith("1 run did not pass and is left out of all figures.")
+
+
+def test_a_measurement_that_was_made_again_is_listed_with_its_reason(campaign):
+    found = planned(campaign, [1, 2, 50, 4])
+    run = found.raw.iloc[2]
+    why = Repeated(
+        run["scenario"], run["suite"], int(run["repetition"]), "The agent took 43 % of a core.", 2, "2026", "f"
+    )
+    gone = Repeated("baseline", "cs-gone", 1, "Its file was missing.")
+    found = replace(found, repeated=(why, gone))
+    assert irregular(found)["Why it is here"].tolist() == [
+        "made again, for this reason: Its file was missing. (not kept)",
+        "made again, for this reason: The agent took 43 % of a core.",
+    ], "and the run that took its place is no row of its own"
+    assert irregular_sentence(found).startswith("2 measurements were made again.")
 
 
 def test_a_campaign_in_order_says_so_and_one_without_times_nothing(campaign):
