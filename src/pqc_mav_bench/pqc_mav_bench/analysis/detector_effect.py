@@ -2,8 +2,9 @@
 """What a detector beside the tunnel changes, with the interval and the test that say whether that is certain.
 
 Each suite is compared with itself: the ratio, or the difference, of its two figures. Suites that differ in the cipher
-alone make the same handshake, so their ratios belong together: the median of them is the figure of the pair of KEM and
-signature, and the pairs are what is tested. The comparisons of one question are one family for Holm's correction.
+alone make the same handshake, so their ratios belong together: their geometric mean (of differences the mean) is the
+figure of the pair of KEM and signature, and the pairs are what is tested, as docs/analysis-plan.md has it. The
+comparisons of one question are one family for Holm's correction.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -84,8 +85,8 @@ def cipher_effects(suites: pd.DataFrame, base: str = "AES-256-GCM") -> list[Effe
 def _by_pair(
     suites: pd.DataFrame, base: str, column: str, compared: Callable[[Figures, Figures], Figures]
 ) -> Mapping[str, list[float]]:
-    """By scenario: what the comparison of suites with themselves gives, the median of each pair, where there are
-    enough pairs."""
+    """By scenario: what the comparison of suites with themselves gives, the mean of each pair, where there are enough
+    pairs."""
     found: dict[str, list[float]] = {}
     # A suite's own runs are compared, since its pair's median may be of other ciphers' runs.
     column = OWN if column == "handshake_ms" and OWN in suites.columns else column
@@ -97,7 +98,7 @@ def _by_pair(
             continue
         results = compared(rows[column].to_numpy(), without.loc[rows["suite"]].to_numpy())
         by_pair = pd.Series(results).groupby([rows["kem"].to_numpy(), rows["sig"].to_numpy()])
-        middles = [float(part.median()) for _, part in by_pair]
+        middles = [float(part.mean()) for _, part in by_pair]
         if len(middles) >= FEWEST_PAIRS:
             found[name] = middles
     return found
