@@ -195,28 +195,26 @@ def generator_behind(run: RunMetrics) -> Iterator[Finding]:
         )
 
 
+def _above(run: RunMetrics, name: str, figure: str, limit: float, sentences: tuple[str, str]) -> Iterator[Finding]:
+    """A share of processor time at the drone's or the ground's end above a limit; a sentence for each end."""
+    for side, sentence in zip(("system_drone", "system_gcs"), sentences, strict=True):
+        share = getattr(getattr(run, side), figure)
+        if share is not None and share > limit:
+            yield _warning(name, sentence.format(share), f"{side}.{figure}")
+
+
 def machine_busy(run: RunMetrics) -> Iterator[Finding]:
     """Something else ran on a machine: whatever competes lengthens times and loses packets."""
-    for side, words in (("system_drone", "drone"), ("system_gcs", "ground")):
-        share = getattr(run, side).foreign_cpu_percent
-        if share is not None and share > BUSY_PERCENT:
-            yield _warning(
-                MACHINE_BUSY,
-                f"The {words}'s machine did something else for {share:.0f} % of its processor time.",
-                f"{side}.foreign_cpu_percent",
-            )
+    sentence = "The {}'s machine did something else for {{:.0f}} % of its processor time."
+    both = sentence.format("drone"), sentence.format("ground")
+    yield from _above(run, MACHINE_BUSY, "foreign_cpu_percent", BUSY_PERCENT, both)
 
 
 def bench_busy(run: RunMetrics) -> Iterator[Finding]:
     """The benchmark itself took so much that it measured itself."""
-    for side, words in (("system_drone", "controller"), ("system_gcs", "agent")):
-        share = getattr(run, side).bench_cpu_percent
-        if share is not None and share > OWN_PERCENT:
-            yield _warning(
-                BENCH_BUSY,
-                f"The benchmark's own {words} took {share:.0f} % of a core.",
-                f"{side}.bench_cpu_percent",
-            )
+    sentence = "The benchmark's own {} took {{:.0f}} % of a core."
+    both = sentence.format("controller"), sentence.format("agent")
+    yield from _above(run, BENCH_BUSY, "bench_cpu_percent", OWN_PERCENT, both)
 
 
 def why_again(run: RunMetrics) -> str:
