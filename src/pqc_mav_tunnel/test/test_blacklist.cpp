@@ -61,6 +61,13 @@ TEST(Blacklist, HoldsAFamilyEvenOfTheDefaultSuite) {
   EXPECT_TRUE(list.avoided(100).empty());
 }
 
+TEST(Blacklist, TimeZeroStillLeavesTimeToLeaveAFamily) {
+  Blacklist list(usual(), 0);
+  list.avoid(Families::named("ML-DSA"), 0);
+  EXPECT_TRUE(list.contains(usual(), 59'000'000'000));
+  EXPECT_FALSE(list.contains(usual(), 60'000'000'000));
+}
+
 TEST(Blacklist, TheNewestWordOfAFamilyCounts) {
   Blacklist list(usual(), 100);
   list.avoid(Families::named("ML-DSA"), 0);

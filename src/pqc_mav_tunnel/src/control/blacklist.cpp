@@ -2,6 +2,12 @@
 #include "control/blacklist.hpp"
 
 namespace pqcmav {
+namespace {
+
+// Where no suite is avoided: long enough to find another one.
+constexpr std::uint64_t kFamilyNs = 60'000'000'000;
+
+}  // namespace
 
 void Blacklist::add(const Suite& suite, std::string reason, std::uint64_t now) {
   if (&suite == always_ || ttl_ns_ == 0) return;
@@ -10,7 +16,7 @@ void Blacklist::add(const Suite& suite, std::string reason, std::uint64_t now) {
 
 void Blacklist::avoid(Families families, std::uint64_t now) {
   avoided_ = families;
-  avoided_until_ns_ = now + ttl_ns_;
+  avoided_until_ns_ = now + (ttl_ns_ != 0 ? ttl_ns_ : kFamilyNs);
 }
 
 Families Blacklist::avoided(std::uint64_t now) const noexcept {

@@ -2,6 +2,7 @@
 // Rekeys of the drone's session, and those who ask for them: this machine, and the gcs.
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "control/drone_control.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -55,11 +56,16 @@ bool DroneControl::family_avoided(const Suite& suite) {
 /// configured suite, whoever says that it does. Null: no family is avoided, or nothing is left that both ends may have.
 const Suite* DroneControl::successor(const Suite& from, std::size_t station) {
   const auto now = now_ns();
-  const std::lock_guard lock(mutex_);
-  const auto families = blacklist_.avoided(now);
-  if (families.empty()) return nullptr;
-  for (const auto* suite : successors(from, std::max(from.level, config_.suite->level), families)) {
-    if (blacklist_.contains(*suite, now) || !availability(*suite).available) continue;
+  std::vector<const Suite*> candidates;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto families = blacklist_.avoided(now);
+    if (families.empty()) return nullptr;
+    candidates = successors(from, std::max(from.level, config_.suite->level), families);
+    std::erase_if(candidates, [&](const auto* suite) { return blacklist_.contains(*suite, now); });
+  }
+  for (const auto* suite : candidates) {
+    if (!availability(*suite).available) continue;
     try {
       (void)parameters(*suite, station);  // the keys
       return suite;
