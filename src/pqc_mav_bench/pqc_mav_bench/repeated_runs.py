@@ -6,7 +6,7 @@
 A run that was lost with its file is in the list without one. No table has them: a figure is of the last measurement.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -72,16 +72,13 @@ def add(store: CampaignStore, more: list[Repeated]) -> None:
 
 def files(store: CampaignStore) -> dict[str, bytes]:
     """The files of those in the manifest, from a folder of either form. Raises OSError, ValueError."""
-    return dict(_files(store))
-
-
-def _files(store: CampaignStore) -> Iterator[tuple[str, bytes]]:
+    out = {}
     for each in listed(store.manifest()):
         if each.file:
-            content = kept_runs.content(store.folder, each.file)
+            content = out[each.file] = kept_runs.content(store.folder, each.file)
             if file_sha256(content) != each.sha256:
                 raise ValueError(f"{each.file} is not the file the manifest lists")
-            yield each.file, content
+    return out
 
 
 def _of(item: Item) -> tuple[str, str, int]:
