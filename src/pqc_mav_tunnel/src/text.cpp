@@ -88,6 +88,13 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string to_hex(ByteView bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;

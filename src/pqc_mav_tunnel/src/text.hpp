@@ -23,6 +23,9 @@ Strings closest_text(std::string_view text, const Strings& known, std::size_t co
 /// line stays one, whoever chose the text.
 std::string one_line(std::string_view text);
 
+/// In small letters; ASCII alone, so the locale has no say.
+std::string lowered(std::string_view text);
+
 /// Two digits for each byte, without anything between.
 std::string to_hex(ByteView bytes);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -29,21 +30,18 @@ constexpr std::uint16_t bit_of(const SigInfo& sig) noexcept {
   return static_cast<std::uint16_t>(1U << (sig.family_id + 7));
 }
 
-bool same(std::string_view a, std::string_view b) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::uint16_t bits_of_family(std::string_view name) noexcept {
+/// Without regard to case, as names of suites are read.
+std::uint16_t bits_of_family(std::string_view name) {
+  const auto wanted = lowered(name);
   std::uint16_t out = 0;
   for (const auto& kem : kems())
-    if (same(kem.family, name)) out |= bit_of(kem);
+    if (lowered(kem.family) == wanted) out |= bit_of(kem);
   for (const auto& sig : sigs())
-    if (same(sig.family, name)) out |= bit_of(sig);
+    if (lowered(sig.family) == wanted) out |= bit_of(sig);
   return out;
 }
 
-std::uint16_t bits_of(const Group& group) noexcept {
+std::uint16_t bits_of(const Group& group) {
   std::uint16_t out = 0;
   for (const auto family : group.families) out |= bits_of_family(family);
   return out;
@@ -55,7 +53,7 @@ void add(std::string& list, std::string_view name) { list.append(list.empty() ? 
 
 Families Families::named(std::string_view name) {
   for (const auto& group : groups())
-    if (same(group.name, name)) return Families(bits_of(group));
+    if (group.name == lowered(name)) return Families(bits_of(group));
   if (const auto bits = bits_of_family(name); bits != 0) return Families(bits);
   std::string known;
   for (const auto& group : groups()) add(known, group.name);

@@ -15,15 +15,6 @@
 namespace pqcmav {
 namespace {
 
-// Names are ASCII; the locale has no say.
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), lower);
-  return out;
-}
-
 Suite make_suite(const KemInfo& kem, const SigInfo& sig, const AeadInfo& aead) {
   const auto joined = [](std::string_view first, std::string_view second, std::string_view third) {
     return std::string(first).append("-").append(second).append("-").append(third);
