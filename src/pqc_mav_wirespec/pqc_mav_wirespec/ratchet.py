@@ -229,7 +229,8 @@ class RatchetInitiator(Party):
 
 
 class RatchetResponder(Party):
-    """The gcs' end. `key_old`: the last full handshake is longer ago than key_limit_s. `new_index` gives its index."""
+    """The gcs' end. `key_old`: the last full handshake is longer ago than key_limit_s. `avoid` has the bits of families
+    with which no keys are made. `new_index` gives its index."""
 
     def __init__(
         self,
@@ -237,21 +238,23 @@ class RatchetResponder(Party):
         psk: bytes,
         *,
         key_old: bool = False,
+        avoid: int = 0,
         new_index: Callable[[], int] = lambda: 0,
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> None:
         super().__init__(psk, random_bytes)
         self.ratchet = RatchetTranscript()
         self.session_id = b""
-        self._running, self._key_old, self._new_index = running, key_old, new_index
+        self._running, self._key_old, self._avoid, self._new_index = running, key_old, avoid, new_index
         self._await({MessageType.RATCHET_HELLO: HELLO_LIMITS}, self._on_hello)
 
     def _on_hello(self, r1: bytes) -> bytes:
         hello, t, running = RatchetHello.parse(r1), self.ratchet, self._running
         t.r1 = r1
+        if running.suite.families & self._avoid:
+            return self._reject(r1, Code.SUITE_NOT_ALLOWED, self._avoid)
         if not self._allows(hello):
-            self._end(RejectedError(Code.EPOCH, "no ratchet of this session now"))
-            return Reject(Code.EPOCH, 0, ks.ratchet_reject_mac(self._psk, r1, Code.EPOCH, 0)).frame()
+            return self._reject(r1, Code.EPOCH)
         session_id = self._random(SESSION_ID_BYTES)
         nonce, x25519, ciphertext = self._random(NONCE_BYTES), b"", b""
         if hello.flags & FRESH_X25519:
@@ -269,6 +272,10 @@ class RatchetResponder(Party):
         self.keys = _following(running, t, session_id, index, hello.index)
         self._end()
         return t.r2
+
+    def _reject(self, r1: bytes, code: Code, detail: int = 0) -> bytes:
+        self._end(RejectedError(code, "no ratchet of this session now", detail))
+        return Reject(code, detail, ks.ratchet_reject_mac(self._psk, r1, code, detail)).frame()
 
     def _allows(self, hello: RatchetHello) -> bool:
         running = self._running

@@ -425,6 +425,7 @@ class Station:
             running,
             self.policy.psks[drone_id],
             key_old=self.keys_old,
+            avoid=self.policy.avoid,
             new_index=lambda: next(self.policy.indices),
             random_bytes=self._random,
         )

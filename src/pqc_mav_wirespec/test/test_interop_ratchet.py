@@ -84,6 +84,18 @@ def test_refusals_are_understood_by_the_other_end(change):
     assert (other.error, other.reject_code) == ("rejected", 4)
 
 
+def test_the_families_of_a_refusal_are_understood_by_the_other_end():
+    keys = session(LIGHT)
+    families = keys.suite.families
+    drone, gcs = RatchetInitiator(keys, PSK), native(keys, engine.RatchetResponder, avoided=families)
+    drone.feed(gcs.feed(drone.start()))
+    assert isinstance(drone.error, RejectedError)
+    assert (drone.error.code, drone.error.detail) == (2, families)
+    other, refusing = native(keys, engine.RatchetInitiator), RatchetResponder(keys, PSK, avoid=families)
+    other.feed(refusing.feed(other.start()))
+    assert (other.error, other.reject_code) == ("rejected", 2)
+
+
 @pytest.mark.parametrize("compact", [False, True])
 def test_engine_gcs_over_sockets(folders, compact):
     with gcs_under_test(folders, compact=compact) as (gcs, plain, drone):

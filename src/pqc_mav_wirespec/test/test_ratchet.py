@@ -55,6 +55,15 @@ def test_what_is_not_allowed_is_rejected(change):
     assert isinstance(gcs.error, RejectedError)
 
 
+def test_a_suite_that_the_gcs_avoids_gets_no_new_keys():
+    families = KEYS.suite.families
+    drone, gcs = RatchetInitiator(KEYS, PSK), RatchetResponder(KEYS, PSK, avoid=families)
+    run(drone, gcs)
+    assert isinstance(drone.error, RejectedError)
+    assert (drone.error.code, drone.error.detail) == (2, families)
+    assert isinstance(gcs.error, RejectedError) and gcs.keys is None
+
+
 @pytest.mark.parametrize(
     ("hello", "error"),
     [

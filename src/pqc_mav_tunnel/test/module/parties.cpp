@@ -209,18 +209,19 @@ class PyRatchetInitiator {
 class PyRatchetResponder {
  public:
   PyRatchetResponder(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool hybrid,
-                     std::uint16_t features, std::uint8_t ratchets, bool key_old)
-      : core_(terms(suite, psk, session, hybrid, features, ratchets, key_old)) {}
+                     std::uint16_t features, std::uint8_t ratchets, bool key_old, std::uint16_t avoided)
+      : core_(terms(suite, psk, session, hybrid, features, ratchets, key_old, avoided)) {}
   py::tuple on_data(const py::bytes& received) { return step_tuple(core_.take(view(received), now())); }
   RatchetResponder core_;
 
  private:
   static RatchetTerms terms(const std::string& suite, const py::bytes& psk, const SessionTuple& session, bool hybrid,
-                            std::uint16_t features, std::uint8_t ratchets, bool key_old) {
+                            std::uint16_t features, std::uint8_t ratchets, bool key_old, std::uint16_t avoided) {
     RatchetTerms out;
     out.session = ratchet_session(suite, session, hybrid, features, ratchets);
     out.psk = Psk(exactly<kPskSize>(psk, "The PSK"));
     out.key_old = key_old;
+    out.avoided = Families(avoided);
     out.receive_index = [] { return IndexPool::make(kGcsIndices, 0)->take(); };
     return out;
   }
@@ -275,10 +276,11 @@ void bind_parties(py::module_& module) {
   bind_common<PyRatchetInitiator>(ratchet);
 
   py::class_<PyRatchetResponder> ratcheted(module, "RatchetResponder", "The gcs' side of a ratchet, without sockets.");
-  ratcheted.def(
-      py::init<const std::string&, const py::bytes&, const SessionTuple&, bool, std::uint16_t, std::uint8_t, bool>(),
-      py::arg("suite"), py::arg("psk"), py::arg("session"), py::arg("hybrid") = true,
-      py::arg("features") = features::kRatchet, py::arg("ratchets") = 0, py::arg("key_old") = false);
+  ratcheted.def(py::init<const std::string&, const py::bytes&, const SessionTuple&, bool, std::uint16_t, std::uint8_t,
+                         bool, std::uint16_t>(),
+                py::arg("suite"), py::arg("psk"), py::arg("session"), py::arg("hybrid") = true,
+                py::arg("features") = features::kRatchet, py::arg("ratchets") = 0, py::arg("key_old") = false,
+                py::arg("avoided") = 0);
   refuse_other_init(ratcheted, "RatchetResponder");
   bind_common<PyRatchetResponder>(ratcheted);
 }
