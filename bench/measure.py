@@ -57,15 +57,6 @@ AGAINST_FORWARDER: Variants = {
     "tunnel": partial(rig.tunnel_pair, gso=False),
     "tunnel_gso": rig.tunnel_pair,
 }
-#: What crypto and frame alone cost: forwarders that send runs where the tunnel does; and the other AEADs.
-CIPHERS: Variants = {
-    "forwarder_gso_local": partial(rig.forwarder_pair, "gso-local"),
-    "tunnel": partial(rig.tunnel_pair, gso=False),
-    "forwarder_gso": partial(rig.forwarder_pair, "gso"),
-    "tunnel_gso": rig.tunnel_pair,
-    "tunnel_gso_chacha": partial(rig.tunnel_pair, "cs-mlkem768-chacha20poly1305-mldsa65"),
-    "tunnel_gso_ascon": partial(rig.tunnel_pair, "cs-mlkem768-ascon128a-mldsa65"),
-}
 
 
 def throughput(variants: Variants, repetitions: int, seconds: float) -> list[dict[str, Any]]:

@@ -118,22 +118,6 @@ def render_throughput(rows: list[dict[str, Any]]) -> str:
     return text + rate_table(rows) + rate_verdict(rows)
 
 
-def render_ciphers(rows: list[dict[str, Any]]) -> str:
-    """The section on what crypto costs."""
-    text = (
-        "`forwarder_gso_local` delivers in runs as `tunnel` does, `forwarder_gso` sends and receives runs as "
-        "`tunnel_gso` does; neither encrypts. Both ends on one processor; ratios over the first column.\n\n"
-    )
-    text += rate_table(rows)
-    rates = [(r["packets_per_s"], r["size_bytes"]) for r in rows]
-    shares = [
-        f"{size} bytes {p['tunnel'] / p['forwarder_gso_local']:.2f} without and "
-        f"{p['tunnel_gso'] / p['forwarder_gso']:.2f} with GSO/GRO"
-        for p, size in rates
-    ]
-    return text + f"\nAES-256-GCM tunnel over a forwarder that sends in the same way: {'; '.join(shares)}.\n"
-
-
 def render_latency(rows: list[dict[str, Any]]) -> str:
     """The section on latency."""
     names = list(rows[0]["one_way_us"])
@@ -232,7 +216,6 @@ def render_endurance(rows: dict[str, Any]) -> str:
 SECTIONS: list[tuple[str, str, Callable[[Any], str]]] = [
     ("handshake", "Handshake over its floor", render_handshake),
     ("throughput", "Lossless packets per second", render_throughput),
-    ("ciphers", "Lossless packets per second: what encryption costs", render_ciphers),
     ("latency", "One-way latency, 256 bytes", render_latency),
     ("aead", "AEAD per packet over the bare OpenSSL call", render_aead),
     ("providers", "The libraries side by side", render_providers),

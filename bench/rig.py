@@ -104,14 +104,11 @@ def stop(programs: Sequence[Program]) -> None:
 
 
 @contextmanager
-def forwarder_pair(gso: str = "", busy_poll_us: int = 0) -> Iterator[Pair]:
-    """Two plain forwarders, written with the engine's own batch classes, without crypto.
-
-    ``gso``: "" sends single datagrams everywhere, "gso" runs everywhere, "gso-local" runs towards the local side alone.
-    """
+def forwarder_pair(busy_poll_us: int = 0) -> Iterator[Pair]:
+    """Two plain forwarders, written with the engine's own batch classes, without crypto or GSO."""
     entry, air_a, air_b, back, out = free_ports(5)
-    extra = ([f"--{gso}"] if gso else []) + ["--busy-poll-us", str(busy_poll_us)]
-    pair = Pair(f"forwarder{'+' + gso if gso else ''}", f"{HOST}:{entry}", f"{HOST}:{out}")
+    extra = ["--busy-poll-us", str(busy_poll_us)]
+    pair = Pair("forwarder", f"{HOST}:{entry}", f"{HOST}:{out}")
     commands = [
         [f"{HOST}:{entry}", "-", f"{HOST}:{air_a}", f"{HOST}:{air_b}"],
         [f"{HOST}:{back}", f"{HOST}:{out}", f"{HOST}:{air_b}", f"{HOST}:{air_a}"],

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The yardstick: one end of a UDP forwarder pair written like the data thread (epoll, recvmmsg, sendmmsg, the same
-// batch classes), without any crypto.
+// batch classes), without any crypto or GSO.
 //
 //   plain_forwarder --plain HOST:PORT --plain-peer HOST:PORT|- --air HOST:PORT --air-peer HOST:PORT|-
-//                   [--gso] [--gso-local] [--busy-poll-us N]
-// --gso: runs (UDP GSO/GRO) on the air's side and towards the local side; --gso-local: towards the local side alone, as
-// the engine does with 'gso: false'.
+//                   [--busy-poll-us N]
 // "-" learns the peer from the last sender. Prints "ready" and runs until it is killed.
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -33,9 +30,10 @@ struct Side {
   UdpReceiver in;
 };
 
-Side open_side(const std::string& local, const std::string& peer, bool gro) {
-  Side side{{}, {}, peer == "-", UdpReceiver(gro ? 16 : 64, gro ? 65535 : 2048, 0, 0, true)};
-  side.socket = open_udp(resolve_endpoint(local, "local"), {4096, -1, gro}, "the forwarder", &gro);
+Side open_side(const std::string& local, const std::string& peer) {
+  Side side{{}, {}, peer == "-", UdpReceiver(64, 2048, 0, 0, true)};
+  bool gro = false;
+  side.socket = open_udp(resolve_endpoint(local, "local"), {4096, -1, false}, "the forwarder", &gro);
   if (!side.learn) side.peer = resolve_endpoint(peer, "peer");
   return side;
 }
@@ -44,13 +42,8 @@ void forward(Side& from, Side& to, UdpSender& sender) {
   const auto got = from.in.receive(from.socket.get());
   for (std::size_t i = 0; i < got; ++i) {
     if (from.learn && !(from.peer == from.in.source(i))) from.peer = from.in.source(i);
-    const auto slot = from.in.slot(i);
-    for (auto rest = slot.bytes; !rest.empty();) {
-      const auto size = std::min(slot.segment, rest.size());
-      if (sender.full()) (void)sender.flush(to.socket.get(), to.peer);
-      sender.add(rest.first(size));
-      rest = rest.subspan(size);
-    }
+    if (sender.full()) (void)sender.flush(to.socket.get(), to.peer);
+    sender.add(from.in.slot(i).bytes);
   }
   if (!sender.empty()) (void)sender.flush(to.socket.get(), to.peer);
 }
@@ -59,15 +52,9 @@ void forward(Side& from, Side& to, UdpSender& sender) {
 
 int main(int argc, char** argv) {
   std::string plain, plain_peer, air, air_peer;
-  bool gso = false, gso_local = false;
   std::uint64_t spin_ns = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--gso" || name == "--gso-local") {
-      gso_local = true;
-      gso = gso || name == "--gso";
-      continue;
-    }
     if (i + 1 >= argc) return 2;
     const std::string value = argv[++i];
     if (name == "--plain")
@@ -84,9 +71,9 @@ int main(int argc, char** argv) {
       return 2;
   }
   try {
-    auto inner = open_side(plain, plain_peer, false);
-    auto outer = open_side(air, air_peer, gso);
-    UdpSender to_air(gso), to_plain(gso_local);
+    auto inner = open_side(plain, plain_peer);
+    auto outer = open_side(air, air_peer);
+    UdpSender to_air(false), to_plain(false);
     const Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
     for (const auto& [fd, tag] : {std::pair{inner.socket.get(), 0u}, std::pair{outer.socket.get(), 1u}}) {
       epoll_event event{};
