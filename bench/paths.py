@@ -45,7 +45,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "LTE alone": {"paths": ["lte"]},
     "radio alone": {"paths": ["radio"]},
     "LTE, radio": {"paths": ["lte", "radio"]},
-    "radio, LTE metered": {"paths": ["radio", "lte"], "metered": True},
+    "radio, LTE metered": {"paths": ["radio", "lte"], "use": "metered"},
 }
 BESIDE = tuple(paths_beside.WAYS)
 CONDITIONS = {  # and which ways are flown in each
@@ -162,7 +162,7 @@ def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run
         stack.callback(lte.stop)
         lte.impair(LTE)
         via = {
-            "lte": {"via": "127.0.0.1", "peer": f"127.0.0.1:{lte.port}", "metered": WAYS[way].get("metered", False)},
+            "lte": {"via": "127.0.0.1", "peer": f"127.0.0.1:{lte.port}", "use": WAYS[way].get("use", "always")},
             "radio": {"via": f"serial:{radio.air[0]}:57600:mavlink"},
         }
         there = two_ends.drone_config(folder / "keys", "uav1", 46011, suite=DEFAULT, control_socket="off")

@@ -229,7 +229,7 @@ void read_drone(Reader& in, EngineConfig& out) {
     check_id(name, "paths");
     out.paths.push_back(
         path_entry(name, in.get_path<std::string>(name, "via"), in.get_path<std::string>(name, "peer"), out.data_port));
-    out.paths.back().metered = in.get_path<bool>(name, "metered");
+    out.paths.back().use = path_use_of(in.get_path<std::string>(name, "use"));
   }
   check_paths(out);
   if (out.has_radio()) {

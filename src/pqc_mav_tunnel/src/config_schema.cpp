@@ -378,9 +378,19 @@ const std::vector<ConfigKey>& path_table() {
        "Host name or address of the gcs by this path, with ':port' behind it if that is not data_port. Empty = as "
        "'peer'.",
        true, false},
-      {"metered", false, kNone, kNone, "",
-       "Each byte by this path costs: while it is dead nothing but questions whether it lives goes there.", true,
-       false},
+      {"use",
+       std::string{"always"},
+       kNone,
+       kNone,
+       "",
+       "'metered': each byte costs; while the path is dead nothing but questions whether it lives goes there. "
+       "'backup': "
+       "nor copies, while another path lives. 'commands': besides, only commands, answers, warnings and heartbeats "
+       "when "
+       "none does. The last two come last in 'paths'.",
+       true,
+       false,
+       {"always", "metered", "backup", "commands"}},
   };
   return keys;
 }

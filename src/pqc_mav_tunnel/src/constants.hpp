@@ -32,6 +32,8 @@ inline constexpr double kRadioReconnectS = 5.0;
 // by a radio its few packets are the dearer ones.
 inline constexpr std::size_t kPathsMost = 4;
 inline constexpr milliseconds kPathProbe{250}, kPathSilent{750}, kRadioPathProbe{500}, kRadioPathSilent{1250};
+// By one for commands alone each byte is dear; so it is, by a backup, while another path lives.
+inline constexpr seconds kCommandsPathProbe{5}, kCommandsPathSilent{12}, kPathIdle{5}, kBackupPathIdle{60};
 // So long a first handshake waits for any answer by one path before it tries the next one.
 inline constexpr seconds kPathAttempt{1}, kRadioPathAttempt{3};
 inline constexpr std::size_t kWindowBits = 1024;

@@ -39,6 +39,13 @@ PathEntry path_entry(const std::string& name, const std::string& via, const std:
   return out;
 }
 
+PathUse path_use_of(std::string_view word) {
+  return word == "metered"    ? PathUse::metered
+         : word == "backup"   ? PathUse::backup
+         : word == "commands" ? PathUse::commands
+                              : PathUse::always;
+}
+
 void check_paths(const EngineConfig& config) {
   const auto& paths = config.paths;
   if (paths.empty()) return;
@@ -49,8 +56,14 @@ void check_paths(const EngineConfig& config) {
     refuse(
         "'peer' is a radio, which is the only way then; write it as 'path.<name>.via', and into 'peer' the gcs' host "
         "name or address.");
+  if (paths.front().use == PathUse::commands)
+    refuse("'paths' has no path for telemetry: '" + paths.front().name + "' is for commands alone ('path." +
+           paths.front().name + ".use').");
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto& one = paths[i];
+    if (i > 0 && paths[i - 1].use >= PathUse::backup && one.use < paths[i - 1].use)
+      refuse("'paths' names '" + paths[i - 1].name + "' before '" + one.name + "', but 'path." + paths[i - 1].name +
+             ".use' says that it is for when that one is dead; name it last.");
     for (std::size_t j = 0; j < i; ++j) {
       const auto& other = paths[j];
       if (one.name == other.name) refuse("'paths' names '" + one.name + "' twice.");

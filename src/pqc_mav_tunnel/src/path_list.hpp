@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "pqc_mav_tunnel/config.hpp"
 
@@ -10,6 +11,8 @@ namespace pqcmav {
 
 /// Of `path.<name>.via` and `path.<name>.peer`. Throws TunnelError(config_invalid).
 PathEntry path_entry(const std::string& name, const std::string& via, const std::string& peer, std::uint16_t data_port);
+/// Of `path.<name>.use`, one of the schema's choices.
+PathUse path_use_of(std::string_view word);
 /// What does not go together. Throws TunnelError(config_invalid).
 void check_paths(const EngineConfig& config);
 /// "" when the drone has a path of this name, else a sentence.

@@ -191,10 +191,13 @@ TEST(Config, SeveralPaths) {
   const FlatConfig both{{"path.lte.via", "wwan0"},
                         {"path.lte.peer", "gcs.mobile.example:46012"},
                         {"path.radio.via", "serial:/dev/ttyUSB0:57600:mavlink"},
+                        {"path.radio.use", "backup"},
                         {"radio_id", 3}};
   const auto config = EngineConfig::from_flat(paths({"lte", "radio"}, both));
   ASSERT_EQ(config.paths.size(), 2U);
   EXPECT_EQ(config.paths[0].via, "wwan0");
+  EXPECT_EQ(config.paths[0].use, PathUse::always);
+  EXPECT_EQ(config.paths[1].use, PathUse::backup);
   EXPECT_EQ(config.paths[0].host, "gcs.mobile.example");
   EXPECT_EQ(config.paths[0].port, 46012);
   ASSERT_TRUE(config.paths[1].radio.has_value());
@@ -214,6 +217,10 @@ TEST(Config, SeveralPaths) {
            {"path.c.via", "1.0.0.3"},
            {"path.d.via", "1.0.0.4"},
            {"path.e.via", "1.0.0.5"}});
+  refused({"'paths' names 'sat' before 'lte'", "'path.sat.use'", "name it last"}, {"sat", "lte"},
+          {{"path.lte.via", "wwan0"}, {"path.sat.use", "backup"}});
+  refused({"no path for telemetry", "'path.sat.use'"}, {"sat"}, {{"path.sat.use", "commands"}});
+  refused({"'path.sat.use' is 'seldom'", "always, metered, backup, commands"}, {"sat"}, {{"path.sat.use", "seldom"}});
   refused({"'paths' names 'lte' twice"}, {"lte", "lte"}, {});
   refused({"'lte' and 'wifi' are the same way"}, {"lte", "wifi"}, {});
   refused({"'a' and 'b' are the same way"}, {"a", "b"},

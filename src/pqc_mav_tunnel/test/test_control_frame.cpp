@@ -123,7 +123,8 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(encode({TermTold{0x01020304}}), (Bytes{39, 0, 4, 1, 2, 3, 4}));
   EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}}}), (Bytes{37, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(encode({PathResponse{{1, 2, 3, 4, 5, 6, 7, 8}, 3}}), (Bytes{37, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 3}));
-  EXPECT_EQ(encode({PathsTold{0x01020304, 3, 5, true}}), (Bytes{44, 0, 6, 1, 2, 3, 4, 3, 0x85}));
+  EXPECT_EQ(encode({PathsTold{0x01020304, 3, 5, true, false}}), (Bytes{44, 0, 6, 1, 2, 3, 4, 3, 0x85}));
+  EXPECT_EQ(encode({PathsTold{0x01020304, 3, 5, false, true}}), (Bytes{44, 0, 6, 1, 2, 3, 4, 3, 0x45}));
   EXPECT_EQ(encode({Got{34, {1, 2, 3, 4}}}), (Bytes{40, 0, 5, 34, 1, 2, 3, 4}));
   EXPECT_EQ(encode({Aside{0x0102030405060708}}), (Bytes{41, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(encode({Arrived{1, 2, 3}}),
@@ -141,9 +142,10 @@ TEST(Control, ThereAreFourPaths) {
     EXPECT_FALSE(parse_controls(unusable, list));
   }
   ControlList list;
-  ASSERT_TRUE(parse_controls(encode({PathsTold{7, 3, 0xf, true}}), list));
+  ASSERT_TRUE(parse_controls(encode({PathsTold{7, 3, 0xf, true, true}}), list));
   const auto& word = std::get<PathsTold>(list.items[0]);
-  EXPECT_EQ(std::tuple(word.serial, word.main, word.others, word.again), (std::tuple(7u, 3, 0xf, true)));
+  EXPECT_EQ(std::tuple(word.serial, word.main, word.others, word.again, word.only_commands),
+            (std::tuple(7u, 3, 0xf, true, true)));
   EXPECT_TRUE(got_for(word).has_value());
 }
 

@@ -163,19 +163,71 @@ TEST(EngineLate, AHeldBackCommandIsNotExecutedLate) {
   expect_all_accounted_for(*ways.drone);
 }
 
-TEST(EngineCopiesMetered, ADeadOneIsOnlyAsked) {
-  for (const bool metered : {true, false}) {
-    TwoWays ways(Second::udp, {}, {{"path.other.metered", metered}});
-    ASSERT_TRUE(settled(ways));
+/// What goes by a path of that use while the autopilot sends 20 answers and 20 values.
+std::uint64_t bytes_by_other(const char* use, bool lives) {
+  TwoWays ways(Second::udp, {}, {{"path.other.use", use}});
+  EXPECT_TRUE(ways.connect() && ways.comes_to(0, "good") && ways.passes());
+  if (!lives) {
     ways.other_passes(false, false);
-    ASSERT_TRUE(ways.comes_to(0, "dead"));
-    std::this_thread::sleep_for(300ms);
-    const auto before = ways.path(1).tx_bytes;
-    for (std::uint8_t i = 0; i < 20; ++i) ways.autopilot.send(message(kCommandAck, i), plain_port(*ways.drone, "uav1"));
-    std::this_thread::sleep_for(500ms);
-    const auto more = ways.path(1).tx_bytes - before;
-    EXPECT_EQ(more > 500, !metered) << more;
+    EXPECT_TRUE(ways.comes_to(0, "dead"));
   }
+  std::this_thread::sleep_for(300ms);  // the ground station has the drone's word
+  const auto before = ways.path(1).tx_bytes;
+  for (std::uint8_t i = 0; i < 20; ++i) ways.autopilot.send(message(kCommandAck, i), plain_port(*ways.drone, "uav1"));
+  std::this_thread::sleep_for(500ms);
+  return ways.path(1).tx_bytes - before;
+}
+
+TEST(EnginePathUse, CopiesGoByThoseThatMayHaveThem) {
+  const std::vector<std::tuple<const char*, bool, bool>> table = {
+      {"always", false, true}, {"metered", true, true}, {"metered", false, false}, {"backup", true, false}};
+  for (const auto& [use, lives, copies] : table)
+    EXPECT_EQ(bytes_by_other(use, lives) > 500, copies) << use << (lives ? " lives" : " is dead");
+}
+
+TEST(EnginePathUse, ABackupCarriesAllOnceNoOtherLives) {
+  TwoWays ways(Second::udp, {}, {{"path.other.use", "backup"}});
+  ASSERT_TRUE(ways.connect() && ways.comes_to(0, "good"));
+  ways.lte_passes(false, false);
+  ASSERT_TRUE(ways.comes_to(1, "dead"));
+  EXPECT_TRUE(ways.passes());
+  ways.lte_passes(true, true);
+  EXPECT_TRUE(ways.comes_to(0, "good"));
+  EXPECT_TRUE(ways.passes());
+  ways.expect_one_session();
+}
+
+TEST(EnginePathUse, OneForCommandsCarriesNothingElse) {
+  TwoWays ways(Second::udp, {}, {{"path.other.use", "commands"}});
+  ASSERT_TRUE(ways.connect() && ways.comes_to(0, "good") && ways.passes());
+  EXPECT_EQ(total(*ways.drone, "drop_yield") + total(*ways.gcs, "drop_yield"), 0u);
+  ways.lte_passes(false, false);
+  ASSERT_TRUE(ways.comes_to(1, "dead"));
+  const auto up = message(kCommandAck, 1), down = message(76, 1), is_signed = message(kCommandAck, 2, true);
+  const auto stream = message(kAttitude, 1), stick = message(kOverride, 1);
+  auto both = stream;
+  both.insert(both.end(), up.begin(), up.end());
+  // Until the ground station has the drone's word its own values come.
+  ASSERT_TRUE(eventually([&] {
+    ways.ground.send(stick, plain_port(*ways.gcs, "uav1"));
+    return total(*ways.gcs, "drop_yield") > 0;
+  }));
+  (void)times(ways.autopilot, stick, 300ms);
+  const auto before = ways.path(1).tx_bytes;
+  for (const auto& each : {stream, up, is_signed, both}) ways.autopilot.send(each, plain_port(*ways.drone, "uav1"));
+  for (const auto& each : {stick, down}) ways.ground.send(each, plain_port(*ways.gcs, "uav1"));
+  std::vector<Bytes> came, went;
+  for (auto got = ways.ground.receive(500ms); got; got = ways.ground.receive(500ms)) came.push_back(*got);
+  for (auto got = ways.autopilot.receive(500ms); got; got = ways.autopilot.receive(500ms)) went.push_back(*got);
+  EXPECT_EQ(came, (std::vector<Bytes>{up, is_signed, both}));
+  EXPECT_EQ(went, (std::vector<Bytes>{down}));
+  EXPECT_EQ(total(*ways.drone, "drop_yield"), 1u);
+  EXPECT_LT(ways.path(1).tx_bytes - before, 2000u) << "what is asked and told by it costs, too";
+  for (const auto* engine : {ways.gcs.get(), ways.drone.get()}) expect_all_accounted_for(*engine);
+  ways.lte_passes(true, true);
+  EXPECT_TRUE(ways.comes_to(0, "good"));
+  EXPECT_TRUE(ways.passes());
+  ways.expect_one_session();
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000, kTick = 100 * kMs, kSec = PathChoice::kSecond;
-constexpr PathPace kUdp{250 * kMs, 750 * kMs}, kSerial{500 * kMs, 1250 * kMs};
+constexpr PathPace kUdp{250 * kMs, 750 * kMs, 5 * kSec}, kSerial{500 * kMs, 1250 * kMs, 5 * kSec};
+constexpr PathPace kDear{5 * kSec, 12 * kSec, 60 * kSec};
 constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 /// When a direction of a path carries nothing, ns.
@@ -233,6 +234,22 @@ TEST(PathChoice, WhatIsNotNeededIsAskedSeldom) {
   EXPECT_EQ(world.choice.loss(1), 0.0);
   EXPECT_EQ(world.choice.loss(2), 1.0);
   EXPECT_EQ(world.choice.rtt_ns(0), 60 * kMs);
+}
+
+TEST(PathChoice, ADearPathIsAskedInMinutesAndTakenInASecond) {
+  World world({{kUdp, 30 * kMs, out(300, 400), out(300, 400)}, {kDear, 400 * kMs}});
+  world.begin(0);
+  world.run_until(at(300));
+  EXPECT_LE(world.probes[1], 7u) << "idle";
+  world.run_until(at(301.5));
+  EXPECT_EQ(world.active(), 1u);
+  const auto before = world.probes[1];
+  world.run_until(at(400));
+  EXPECT_EQ(world.active(), 1u);
+  EXPECT_LE(world.probes[1] - before, 21u) << "in use";
+  world.run_until(at(404.5));
+  EXPECT_EQ(world.active(), 0u);
+  EXPECT_EQ(world.moves(world.start, world.now), 2u);
 }
 
 /// What arrives by an address that was left proves nothing of the way to it.

@@ -224,18 +224,20 @@ class PathResponse:
 
 @dataclass(frozen=True)
 class Paths:
-    """What goes to the drone by which of its paths; drone to gcs. `others`: a bit for each, and 128 for again."""
+    """What goes to the drone by which of its paths; drone to gcs. `others`: a bit for each, 128 for again, 64 if
+    the main path is for commands alone."""
 
     TYPE: ClassVar[int] = 44
     FORM: ClassVar[struct.Struct] = struct.Struct("!IBB")
     AGAIN: ClassVar[int] = 0x80
+    ONLY_COMMANDS: ClassVar[int] = 0x40
     serial: int
     main: int
     others: int
 
     def __post_init__(self) -> None:
         """Raises MalformedError for a path or a bit that there is not."""
-        if self.main >= PATHS_MOST or self.others & ~(self.AGAIN | (1 << PATHS_MOST) - 1):
+        if self.main >= PATHS_MOST or self.others & ~(self.AGAIN | self.ONLY_COMMANDS | (1 << PATHS_MOST) - 1):
             raise MalformedError(f"there is no path {self.main}, or none of {self.others:#x}")
 
 

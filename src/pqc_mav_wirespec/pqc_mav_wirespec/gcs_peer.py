@@ -109,6 +109,9 @@ class GcsPeer(UdpPeer):
     def _copies(self, drone_id: str) -> list[Address]:
         return self.paths[drone_id].copies() if drone_id in self.paths else []
 
+    def _takes(self, drone_id: str, content: bytes) -> bool:
+        return drone_id not in self.paths or self.paths[drone_id].takes(content)
+
     def _on_authentic(self, drone_id: str, source: Address, length: int) -> None:
         self.paths[drone_id].on_packet(source, length, time.monotonic())
 
@@ -222,7 +225,7 @@ class GcsPeer(UdpPeer):
         return min([self.station.deadline(), *(paths.deadline() for paths in self.paths.values())])
 
     def send(self, drone_id: str, payload: bytes) -> bytes:
-        """Sends one data frame to a drone whose address is known; returns the datagram."""
+        """Sends one data frame to a drone whose address is known; returns the datagram, nothing if its path takes none."""
         return self._send_sealed(drone_id, payload, KIND_DATA)
 
     def send_bundle(self, drone_id: str, *datagrams: bytes) -> bytes:

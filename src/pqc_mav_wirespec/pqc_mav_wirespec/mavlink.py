@@ -71,7 +71,15 @@ def class_of(datagram: bytes) -> int:
 
 def goes_by_several(datagram: bytes) -> bool:
     """Whether copies of it go by the other paths of a drone (section 14)."""
-    headers = walk(datagram) or [Header(0, 0, 0, 0, -1, 0)]
-    ids = [each.message_id for each in headers]
-    commands = all(_CLASS_OF.get(each, REST) == COMMANDS for each in ids)
-    return commands and not any(each in _NEWEST + _ONCE for each in ids) and not any(each.signed for each in headers)
+    headers = walk(datagram)
+    return headers is not None and all(_cannot_wait(each) and not each.signed for each in headers)
+
+
+def has_what_cannot_wait(datagram: bytes) -> bool:
+    """Whether a path that is for commands alone takes it (section 14)."""
+    return any(map(_cannot_wait, walk(datagram) or ()))
+
+
+def _cannot_wait(header: Header) -> bool:
+    kind = _CLASS_OF.get(header.message_id, REST)
+    return kind == COMMANDS and header.message_id not in _NEWEST + _ONCE

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from . import control
+from .mavlink import has_what_cannot_wait
 from .proofs import Address
 from .transport import AMPLIFICATION, IP_UDP_BYTES
 
@@ -100,6 +101,11 @@ class Paths:
         others = self.told.others if self.told is not None else 0
         known = [(address, self._known[address].path) for address in self.living if not self._is_main(address)]
         return [each for each, path in known if path is not None and others >> path & 1 and each != self.current]
+
+    def takes(self, datagram: bytes) -> bool:
+        """Whether the main path is for such a datagram."""
+        only_commands = self.told is not None and self.told.others & control.Paths.ONLY_COMMANDS
+        return not only_commands or has_what_cannot_wait(datagram)
 
     def wants_repeat(self, source: Address) -> bool:
         """Whether a packet that comes again from there could change anything."""

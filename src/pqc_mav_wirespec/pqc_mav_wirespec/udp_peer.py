@@ -108,6 +108,10 @@ class UdpPeer:
         """Where goes besides what goes by several paths."""
         return []
 
+    def _takes(self, drone_id: str, content: bytes) -> bool:
+        """Whether the way to there is for such data."""
+        return True
+
     def _repeated(self, drone_id: str) -> tuple[control.Tlv, ...]:
         """What goes with each control frame."""
         return ()
@@ -117,6 +121,8 @@ class UdpPeer:
         if link is None:
             raise NoSessionError(f"{drone_id} has no session: complete a handshake first")
         link.expire(time.monotonic())
+        if kind == KIND_DATA and not self._takes(drone_id, content):
+            return b""
         datagram = link.seal(content, kind=kind, long_form=long_form)
         targets = self._targets(drone_id, len(datagram))
         copies = self._copies(drone_id) if kind == KIND_DATA and goes_by_several(content) else []

@@ -25,7 +25,7 @@ any_tlv = st.one_of(
     st.builds(control.Aside, u64s),
     st.builds(control.Arrived, u64s, u64s, u64s),
     st.builds(control.PathResponse, st.binary(min_size=8, max_size=8), st.none() | st.integers(0, 3)),
-    st.builds(control.Paths, u32s, st.integers(0, 3), st.sampled_from([0, 5, 15, 0x80, 0x8F])),
+    st.builds(control.Paths, u32s, st.integers(0, 3), st.sampled_from([0, 5, 15, 0x40, 0x80, 0xCF])),
     st.builds(control.Role, st.sampled_from([control.Role.ACTIVE, control.Role.STANDBY]), u32s),
     st.builds(control.Term, u32s),
     st.builds(control.Got, u8s, st.binary(min_size=4, max_size=4)),

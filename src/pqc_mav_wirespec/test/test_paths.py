@@ -10,6 +10,11 @@ def paths(*answered):
     return Paths(answered or (Y,), random_bytes=lambda count: next(counter).to_bytes(count, "big"))
 
 
+def mavlink2(message_id, signed=False):
+    """A message without payload, whose checksum and signature nobody reads here."""
+    return bytes((0xFD, 0, int(signed), 0, 0, 1, 1, *message_id.to_bytes(3, "little"))) + bytes(15 if signed else 2)
+
+
 def run(made, until, alive, now=0.0, packets=(), step=0.02):
     """Lets time pass. Challenges to an address in `alive` are answered at once; `packets` come all the time."""
     sent = []
@@ -104,6 +109,17 @@ def test_the_drone_says_which_path_gets_everything_and_which_get_copies():
     assert (made.targets(10), made.copies(), made.current) == ([X], [Y], X)
     made.on_told(control.Paths(3, 2, 0b11))
     assert (made.targets(10), made.copies()) == ([Y], [X])
+
+
+def test_a_main_path_for_commands_takes_nothing_else():
+    made, command, value, signed = several(), mavlink2(76), mavlink2(30), mavlink2(77, signed=True)
+    assert made.takes(value)
+    made.on_told(control.Paths(1, 1, control.Paths.ONLY_COMMANDS))
+    assert [made.takes(each) for each in (command, signed, value + command, value, mavlink2(70), b"other")] == [
+        *(True, True, True, False, False, False)
+    ]
+    made.on_told(control.Paths(2, 0, 0b10))
+    assert made.takes(value)
 
 
 def test_addresses_are_judged_among_those_of_their_path():

@@ -50,6 +50,7 @@ TLVS: dict[str, Tlv] = {
     "pin": control.Pin(7, 600),
     "path_response_labelled": control.PathResponse(bytes(range(8)), 3),
     "paths": control.Paths(0x01020304, 1, 0x05 | control.Paths.AGAIN),
+    "paths_for_commands": control.Paths(0x01020305, 2, control.Paths.ONLY_COMMANDS),
     "got_paths": control.got(control.Paths(0x01020304, 1, 0x05)),
     "arrived": control.Arrived(0x0102030405060708, 0x1112131415161718, 0x2122232425262728),
 }

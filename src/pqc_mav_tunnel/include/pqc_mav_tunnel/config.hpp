@@ -71,6 +71,14 @@ struct PeerEntry {
   std::optional<RadioSettings> radio = std::nullopt;  // in place of host and port
 };
 
+/// What a path is for, besides its place in the order.
+enum class PathUse : std::uint8_t {
+  always,
+  metered,  // each byte costs: while it is dead nothing goes there
+  backup,   // and no copies either while another one lives
+  commands  // and if none does only what cannot wait
+};
+
 /// One of the ways of a drone to its ground station.
 struct PathEntry {
   std::string name;
@@ -78,7 +86,7 @@ struct PathEntry {
   std::optional<RadioSettings> radio = std::nullopt;  // in place of it
   std::string host = {};                              // of the gcs by this path; empty = as 'peer'
   std::uint16_t port = 0;
-  bool metered = false;  // each byte costs: nothing goes there while it is dead
+  PathUse use = PathUse::always;
 };
 
 struct EngineConfig {

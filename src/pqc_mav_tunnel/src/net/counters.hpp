@@ -72,7 +72,7 @@ struct LinkCounters {
   Counter plain_dropped_kernel;  // by a full receive buffer, before anything here saw them
   Counter plain_tap_packets, plain_tap_dropped, plain_tap_requests, plain_tap_refused;
   Counter enc_tx_packets, enc_tx_bytes, enc_rx_packets, enc_rx_bytes, enc_dropped_send;
-  Counter plain_dropped_yield;  // left out to make room for a rekey
+  Counter plain_dropped_yield;  // left out, for a rekey or by a path for commands
   Counter delivered, delivered_datagrams, control, roams;
   std::array<Counter, kDropKinds> drops;
   Counter window_skipped;  // sequence numbers that a newer packet jumped over; those that came late are in window_depth

@@ -42,6 +42,7 @@
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
+#include "shape/mavlink_walk.hpp"
 #include "shape/message_class.hpp"
 
 namespace pqcmav {
@@ -257,6 +258,7 @@ class DataPlane {
   void read_plain(std::size_t index, std::uint64_t now, Round& round);
   void pass_requests(std::uint64_t now);
   void refuse_too_big(Link& link, std::uint64_t now);
+  void leave_out(Link& link, std::size_t datagrams) noexcept;
   [[nodiscard]] bool admits_plain(Link& link, std::uint64_t now, std::size_t datagrams = 1) noexcept;
   [[nodiscard]] bool ready(const Link& link) const noexcept {
     const bool waits = config_.role == Role::gcs && link.quiet();  // the drone would refuse it
@@ -322,6 +324,9 @@ class DataPlane {
   void tell_paths(std::uint64_t now);
   [[nodiscard]] bool several(const Link& link) const noexcept;
   [[nodiscard]] bool goes_by_all(const Link& link, ByteView datagram) const noexcept;
+  [[nodiscard]] bool cannot_wait(const MavlinkHeader& header) const noexcept;
+  [[nodiscard]] bool path_takes(Link& link, ByteView datagram) noexcept;
+  [[nodiscard]] bool commands_alone(const Link& link) const noexcept;
   void send_by_others(Link& link, ByteView packet, std::uint64_t now) noexcept;
   static bool may_copy(Link& link, const Wire& wire, std::size_t size, std::uint64_t now) noexcept;
   void copy_sealed(Link& link, ByteView packet, std::uint64_t now) noexcept;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "net/data_plane.hpp"
-#include "shape/mavlink_walk.hpp"
 
 namespace pqcmav {
 namespace {
@@ -27,12 +26,27 @@ bool DataPlane::several(const Link& link) const noexcept {
 bool DataPlane::goes_by_all(const Link& link, ByteView datagram) const noexcept {
   if (!several(link)) return false;
   bool all = true;
-  const bool whole = walk_mavlink(datagram, [&](const MavlinkHeader& header) {
-    const auto how = classes_.of(header.id);
-    all = all && how.shape_class == ShapeClass::command && !how.newest && !header.has_signature && header.id != kPing &&
-          header.id != kTimesync;
-  });
+  const bool whole = walk_mavlink(
+      datagram, [&](const MavlinkHeader& header) { all = all && cannot_wait(header) && !header.has_signature; });
   return whole && all;
+}
+
+bool DataPlane::cannot_wait(const MavlinkHeader& header) const noexcept {
+  const auto how = classes_.of(header.id);
+  return how.shape_class == ShapeClass::command && !how.newest && header.id != kPing && header.id != kTimesync;
+}
+
+/// A path for commands alone takes a datagram with at least one message that cannot wait, signed or not.
+bool DataPlane::path_takes(Link& link, ByteView datagram) noexcept {
+  if (!commands_alone(link)) return true;
+  bool any = false;
+  (void)walk_mavlink(datagram, [&](const MavlinkHeader& header) { any = any || cannot_wait(header); });
+  if (!any) leave_out(link, 1);
+  return any;
+}
+
+bool DataPlane::commands_alone(const Link& link) const noexcept {
+  return paths_ ? paths_->only_commands(link.peer.path) : link.paths && link.paths->only_commands();
 }
 
 void DataPlane::send_by_others(Link& link, ByteView packet, std::uint64_t now) noexcept {
@@ -60,7 +74,7 @@ bool DataPlane::may_copy(Link& link, const Wire& wire, std::size_t size, std::ui
 /// After it was sealed, and beside the way that all packets take.
 void DataPlane::copy_sealed(Link& link, ByteView packet, std::uint64_t now) noexcept {
   send_by_others(link, packet, now);
-  if (!(paths_ ? paths_->word().again : link.paths->again())) return;
+  if (!(paths_ ? paths_->word().again : link.paths->again()) || commands_alone(link)) return;
   if (!link.again) link.again = std::make_unique<PacketAgain>();
   link.again->keep(packet, now);
 }

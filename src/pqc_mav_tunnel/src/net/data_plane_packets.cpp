@@ -32,6 +32,7 @@ void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
       continue;
     }
     if (tap_) tap_->take(slot.bytes, source, link.counters);  // now, before it is sealed in place
+    if (!path_takes(link, slot.bytes)) continue;
     if (!shaping && holds_parameter(link, slot.bytes, now))
       link.shaper->take(slot.bytes, now);
     else if (!shaping)
@@ -67,9 +68,13 @@ void DataPlane::refuse_too_big(Link& link, std::uint64_t now) {
 /// False for what is left out to make room for a rekey.
 bool DataPlane::admits_plain(Link& link, std::uint64_t now, std::size_t datagrams) noexcept {
   if (link.yield.admits(now)) return true;
+  leave_out(link, datagrams);
+  return false;
+}
+
+void DataPlane::leave_out(Link& link, std::size_t datagrams) noexcept {
   totals_.yielded.add(datagrams);
   link.counters.plain_dropped_yield.add(datagrams);
-  return false;
 }
 
 /// One plaintext datagram, with room around it: as a packet of its own, or in company.

@@ -19,9 +19,12 @@ constexpr std::uint64_t kTendEveryNs = 1'000'000'000;
 
 std::vector<PathPace> paces_of(const EngineConfig& config) {
   std::vector<PathPace> out;
-  for (const auto& each : config.paths)
-    out.push_back(each.radio ? PathPace{to_ns(kRadioPathProbe), to_ns(kRadioPathSilent)}
-                             : PathPace{to_ns(kPathProbe), to_ns(kPathSilent)});
+  for (const auto& each : config.paths) {
+    const auto idle = to_ns(each.use >= PathUse::backup ? kBackupPathIdle : kPathIdle);
+    out.push_back(each.use == PathUse::commands ? PathPace{to_ns(kCommandsPathProbe), to_ns(kCommandsPathSilent), idle}
+                  : each.radio                  ? PathPace{to_ns(kRadioPathProbe), to_ns(kRadioPathSilent), idle}
+                                                : PathPace{to_ns(kPathProbe), to_ns(kPathSilent), idle});
+  }
   return out;
 }
 
@@ -191,17 +194,20 @@ bool DronePaths::on_reply(const ProbeReply& reply, std::uint64_t now) noexcept {
 
 void DronePaths::refresh_word(std::uint64_t now) noexcept {
   if (!choice_.active()) return;
-  PathsTold word{word_.serial, static_cast<std::uint8_t>(choice_.down(now)), 0, true};
+  const auto main = choice_.down(now);
+  PathsTold word{word_.serial, static_cast<std::uint8_t>(main), 0, true, only_commands(main)};
   const bool none = choice_.state(*choice_.active(), now) == PathChoice::State::dead;
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     const bool other = i != *choice_.active() && choice_.on(i);
     const auto lives = choice_.state(i, now) == PathChoice::State::good;
-    if (other && (none || lives || !paths_[i]->entry.metered)) word.others |= static_cast<std::uint8_t>(1 << i);
+    const auto use = paths_[i]->entry.use;
+    if (other && (none || use == PathUse::always || (use == PathUse::metered && lives)))
+      word.others |= static_cast<std::uint8_t>(1 << i);
     if (other && lives) word.again = false;
   }
   if (word.main != *choice_.active()) word.others |= static_cast<std::uint8_t>(1 << *choice_.active());
   const auto same = [](const PathsTold& a, const PathsTold& b) {
-    return a.main == b.main && a.others == b.others && a.again == b.again;
+    return a.main == b.main && a.others == b.others && a.again == b.again && a.only_commands == b.only_commands;
   };
   if (word_.serial != 0 && same(word, word_)) return;
   ++word.serial;
@@ -235,7 +241,8 @@ void DronePaths::publish(std::uint64_t now) {
 void DronePaths::tell_move(std::size_t from, std::size_t to, const std::string& why) const {
   events_.log(LogLevel::info, drone_,
               "Packets take the path '" + paths_[to]->entry.name + "' now, no longer '" + paths_[from]->entry.name +
-                  "': " + why + ".");
+                  "': " + why + "." +
+                  (only_commands(to) ? " Only commands, answers, warnings and heartbeats do." : ""));
 }
 
 }  // namespace pqcmav

@@ -85,6 +85,7 @@ class PathValidator {
   /// What the drone says of its paths, once it has.
   [[nodiscard]] bool told() const noexcept { return told_; }
   [[nodiscard]] bool again() const noexcept { return told_ && word_.again; }
+  [[nodiscard]] bool only_commands() const noexcept { return told_ && word_.only_commands; }
   /// All that live, the oldest first.
   template <typename Visit>
   void for_each_living(Visit visit) const {

@@ -167,11 +167,11 @@ bool PathChoice::probe_due(std::size_t path, std::uint64_t now) const noexcept {
   if (dead) {
     const auto since = now - std::max(one.asked, std::min(now, active_since_));
     if (since >= kDeadLong && !needed && !better)
-      every = kIdleEvery;
+      every = one.pace.idle;
     else if (since >= kHold)
-      every = kDeadEvery;
+      every = std::max(every, kDeadEvery);
   } else if (!better && !needed) {
-    every = one.asked != 0 ? one.pace.probe : kIdleEvery;
+    every = one.asked != 0 ? one.pace.probe : one.pace.idle;
   }
   return one.probed == 0 || now >= one.probed + every;
 }

@@ -15,10 +15,11 @@
 
 namespace pqcmav {
 
-/// Of a path while it is the active one, nanoseconds.
+/// Nanoseconds.
 struct PathPace {
-  std::uint64_t probe;   // between two PROBEs
+  std::uint64_t probe;   // between two PROBEs while it is the active one, or may soon be
   std::uint64_t silent;  // without an answer, and a round trip besides: it is dead
+  std::uint64_t idle;    // between two PROBEs while it is not needed
 };
 
 class PathChoice {
@@ -27,11 +28,9 @@ class PathChoice {
   // A path that came back is good for so long before packets take it again; doubled each time that it fell silent soon
   // after it was taken.
   static constexpr std::uint64_t kHold = 2 * kSecond, kHoldMost = 8 * kSecond, kRelapse = 30 * kSecond;
-  static constexpr std::uint64_t kIdleEvery = 5 * kSecond;  // PROBEs of a path that is not needed
-  static constexpr std::uint64_t kDeadEvery = kSecond;      // of one that may be needed and has been dead for kHold
-  static constexpr std::uint64_t kDeadLong =
-      30 * kSecond;                                       // then as seldom as of one that is not needed, if it is none
-  static constexpr std::uint64_t kRttMost = 2 * kSecond;  // a reply that comes later is none
+  static constexpr std::uint64_t kDeadEvery = kSecond;  // PROBEs of one that may be needed and has been dead for kHold
+  static constexpr std::uint64_t kDeadLong = 30 * kSecond;  // then as seldom as of an idle one, if it is not needed
+  static constexpr std::uint64_t kRttMost = 2 * kSecond;    // a reply that comes later is none
 
   enum class State : std::uint8_t { off, unknown, dead, good, best };
 

@@ -25,7 +25,8 @@ constexpr auto kLinkCounters = joined(
         row<&L::plain_dropped_kernel>("from the application, dropped by the kernel's full buffer [count]")
             .warns(7, "plaintext packets that the kernel had no room for"),
         row<&L::plain_dropped_send>("for the application, not sent because the operating system refused [count]"),
-        row<&L::plain_dropped_yield>("from the application, left out to make room for a rekey [count]")
+        row<&L::plain_dropped_yield>(
+            "from the application, left out for a rekey, or by a path for commands alone [count]")
             .only(kNotInDoor),
         row<&L::plain_tap_packets>("copies for plain_tap [count]").only(kNoMessage),
         row<&L::plain_tap_dropped>("copies for plain_tap that the operating system refused [count]").only(kNoMessage),
@@ -93,7 +94,8 @@ constexpr auto kProcessCounters = joined(
                         "together counts as one [count]",
                         "drop_kernel")
             .warns(kSocketRank + 1, "times that the kernel had no room for datagrams of the tunnel"),
-        row<&P::yielded>("datagrams of the applications left out to make room for a rekey [count]", "drop_yield")
+        row<&P::yielded>("datagrams of the applications left out for a rekey, or by a path for commands alone [count]",
+                         "drop_yield")
             .only(kNoMessage),
         row<&P::standby>("on a drone: data of a ground station that is not the active one [count]", "drop_standby")
             .only(kNoMessage),

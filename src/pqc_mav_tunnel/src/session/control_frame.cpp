@@ -33,7 +33,7 @@ enum class Tlv : std::uint8_t {
   paths = 44
 };
 
-constexpr std::uint8_t kOthers = 0x0f, kAgain = 0x80;
+constexpr std::uint8_t kOthers = 0x0f, kOnlyCommands = 0x40, kAgain = 0x80;
 
 bool printable(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
@@ -184,9 +184,10 @@ Parsed parse_one(std::uint8_t type, ByteView value, Control& out) noexcept {
       PathsTold item{};
       std::uint8_t bits = 0;
       fields.be(item.serial).be(item.main).be(bits);
-      if (item.main >= kPathsMost || (bits & ~(kOthers | kAgain)) != 0) return Parsed::unusable;
+      if (item.main >= kPathsMost || (bits & ~(kOthers | kOnlyCommands | kAgain)) != 0) return Parsed::unusable;
       item.others = bits & kOthers;
       item.again = (bits & kAgain) != 0;
+      item.only_commands = (bits & kOnlyCommands) != 0;
       return keep(item);
     }
     case Tlv::role: {
@@ -313,8 +314,8 @@ struct WriteValue {
   }
   Tlv operator()(const PathsTold& item) const noexcept {
     to.require(item.main < kPathsMost && item.others <= kOthers);
-    return to.be(item.serial).be(item.main).be(static_cast<std::uint8_t>(item.others | (item.again ? kAgain : 0))),
-           Tlv::paths;
+    const unsigned bits = item.others | (item.again ? kAgain : 0U) | (item.only_commands ? kOnlyCommands : 0U);
+    return to.be(item.serial).be(item.main).be(static_cast<std::uint8_t>(bits)), Tlv::paths;
   }
   Tlv operator()(const RoleTold& item) const noexcept {
     to.require(item.role != StationRole::none);

@@ -9,7 +9,7 @@ namespace pqcmav::python {
 
 namespace {
 
-constexpr unsigned kAgainBit = 0x80;  // of PATHS
+constexpr unsigned kAgainBit = 0x80, kOnlyCommandsBit = 0x40;  // of PATHS
 
 AeadId aead_of(const std::string& token) {
   for (const auto& aead : aeads())
@@ -57,7 +57,8 @@ struct ToDict {
                  c.path == kNoPath ? std::nullopt : std::optional(c.path));
   }
   py::tuple operator()(const PathsTold& c) const {
-    return named("PATHS", "serial", c.serial, "main", c.main, "others", c.others | (c.again ? kAgainBit : 0));
+    return named("PATHS", "serial", c.serial, "main", c.main, "others",
+                 c.others | (c.again ? kAgainBit : 0) | (c.only_commands ? kOnlyCommandsBit : 0));
   }
   py::tuple operator()(const RoleTold& c) const {
     return named("ROLE", "role", static_cast<std::uint8_t>(c.role), "term", c.term);
@@ -150,8 +151,9 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = PathResponse{field_bytes<8>(f, "random"), field<std::optional<u8>>(f, "path").value_or(kNoPath)};
   } else if (name == "PATHS") {
     const auto others = field<u8>(f, "others");
-    control = PathsTold{field<std::uint32_t>(f, "serial"), field<u8>(f, "main"), static_cast<u8>(others & ~kAgainBit),
-                        (others & kAgainBit) != 0};
+    control = PathsTold{field<std::uint32_t>(f, "serial"), field<u8>(f, "main"),
+                        static_cast<u8>(others & ~(kAgainBit | kOnlyCommandsBit)), (others & kAgainBit) != 0,
+                        (others & kOnlyCommandsBit) != 0};
   } else if (name == "ROLE") {
     control = RoleTold{static_cast<StationRole>(field<u8>(f, "role")), field<std::uint32_t>(f, "term")};
   } else if (name == "TERM") {
