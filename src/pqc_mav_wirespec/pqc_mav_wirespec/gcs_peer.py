@@ -225,7 +225,7 @@ class GcsPeer(UdpPeer):
         return min([self.station.deadline(), *(paths.deadline() for paths in self.paths.values())])
 
     def send(self, drone_id: str, payload: bytes) -> bytes:
-        """Sends one data frame to a drone whose address is known; returns the datagram, nothing if its path takes none."""
+        """Sends one data frame to a drone whose address is known. Returns the datagram, if its path takes one."""
         return self._send_sealed(drone_id, payload, KIND_DATA)
 
     def send_bundle(self, drone_id: str, *datagrams: bytes) -> bytes:
