@@ -4,6 +4,7 @@
 It answers to where datagrams come from, as QGroundControl does, and says a heartbeat once a second while it waits.
 """
 
+import math
 import socket
 import time
 from collections import Counter, deque
@@ -22,6 +23,7 @@ _PARAMETERS_AGAIN_S, _PARAMETERS_AT_ONCE = 1.5, 20
 _ASK_AGAIN_S = 2.0
 _MAVLINK2 = 0xFD
 _LATE = 128  # so far ahead a sequence number is one of before
+_DEGREE_M = 111_320.0
 _WITHOUT_INDEX = 65535  # of parameters that answer a request by name
 
 
@@ -221,9 +223,10 @@ class Ground:
 
 
 def waypoint(system: int, number: int, north_m: float, east_m: float, up_m: float, **more: Any) -> Any:
-    """An item of a mission, metres from home; `command` and `hold_s` are those of a plain waypoint unless given."""
-    latitude = round((HOME[0] + north_m / 111_320.0) * 1e7)
-    longitude = round((HOME[1] + east_m / 75_400.0) * 1e7)  # at the laboratory's home, 47.4 degrees north
+    """An item of a mission, metres from `home`; `command` and `hold_s` are those of a plain waypoint unless given."""
+    home = more.get("home", HOME)  # degrees
+    latitude = round((home[0] + north_m / _DEGREE_M) * 1e7)
+    longitude = round((home[1] + east_m / (_DEGREE_M * math.cos(math.radians(home[0])))) * 1e7)
     frame = mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT
     command = more.get("command", mavlink.MAV_CMD_NAV_WAYPOINT)
     return mavlink.MAVLink_mission_item_int_message(

@@ -60,6 +60,12 @@ class Pilot:
         return bool(self.ground.newest["HEARTBEAT"].base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED)
 
     @property
+    def place(self) -> tuple[float, float] | None:
+        """Latitude and longitude in degrees, once they are known."""
+        place = self.ground.newest.get("GLOBAL_POSITION_INT")
+        return (place.lat / 1e7, place.lon / 1e7) if place and place.lat else None
+
+    @property
     def height_m(self) -> float:
         """Above home; 0 while nothing is known."""
         place = self.ground.newest.get("GLOBAL_POSITION_INT")
@@ -137,8 +143,13 @@ class Pilot:
             self.set_mode(self.modes.mission)
 
     def square(self, side_m: float, hold_s: float = 0.0) -> list[Any]:
-        """A mission: take off, around a square, and land. The first item is where ArduPilot keeps its home."""
-        system, up = self.ground.system, HEIGHT_M
+        """A mission: take off, around a square, and land. The first item is where ArduPilot keeps its home.
+
+        It begins where the vehicle is, as PX4's simulator has another home from one version to the next.
+        """
+        self.streams()
+        self.ground.wait(lambda: self.place is not None, _READY_S, "a position")
+        system, up, home = self.ground.system, HEIGHT_M, self.place
         corners = ((side_m, 0.0), (side_m, side_m), (0.0, side_m))
         plan: list[tuple[float, float, float, dict[str, Any]]] = [
             *([(0.0, 0.0, 0.0, {})] if self.is_ardupilot else []),
@@ -147,4 +158,4 @@ class Pilot:
             (0.0, 0.0, up, {}),
             (0.0, 0.0, 0.0, {"command": mavlink.MAV_CMD_NAV_LAND}),
         ]
-        return [waypoint(system, number, *place, **more) for number, (*place, more) in enumerate(plan)]
+        return [waypoint(system, number, *place, home=home, **more) for number, (*place, more) in enumerate(plan)]

@@ -78,7 +78,8 @@ def _px4(folder: Path, run: Path, host: str, port: int) -> list[str]:
     if len(found) != 1:
         raise MissingError(f"{start} does not start one MAVLink instance for the ground, but {len(found)}")
     start.write_text(text.replace(found[0], ours), encoding="utf-8")
-    return [str(folder / PX4.program), "-d", "-s", "etc/init.d-posix/rcS", "-i", "0", "-w", str(run), str(etc)]
+    instance = str(os.getpid() % 100)  # two with one number do not run at once; a system id follows from it
+    return [str(folder / PX4.program), "-d", "-s", "etc/init.d-posix/rcS", "-i", instance, "-w", str(run), str(etc)]
 
 
 def _simulated(_folder: Path, _run: Path, host: str, port: int) -> list[str]:

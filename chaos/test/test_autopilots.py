@@ -112,6 +112,8 @@ def test_parameters_that_were_lost_are_asked_for_and_counted(talk: Any) -> None:
 def test_a_waypoint_lies_where_it_should() -> None:
     item = waypoint(1, 3, 111.32, 0.0, 20.0)
     assert (item.seq, item.x, item.y, item.z) == (3, 473_987_420, 85_455_940, 20.0)
+    there = waypoint(1, 3, 0.0, 111.32 / 2, 20.0, home=(60.0, -73.0))
+    assert (there.x, there.y) == (600_000_000, -729_990_000)
 
 
 CONTENT = bytes(range(256)) * 8
@@ -174,13 +176,15 @@ def test_a_pilot_knows_both_numberings_of_modes(talk: Any, ardupilot: bool) -> N
     autopilot = mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA if ardupilot else mavlink.MAV_AUTOPILOT_PX4
     custom = 3 if ardupilot else 4 << 16 | 4 << 24
     say(mavlink.MAVLink_heartbeat_message(2, autopilot, 128, custom, 4, 3))
-    ground.wait(lambda: ground.total, 5.0, "a heartbeat")
+    say(mavlink.MAVLink_global_position_int_message(0, 454_549_850, -737_571_230, 0, 0, 0, 0, 0, 0))
+    ground.wait(lambda: ground.total == 2, 5.0, "a heartbeat and a position")
     pilot = Pilot(ground)
     assert pilot.armed and pilot.mode == pilot.modes.custom(pilot.modes.mission)
     assert pilot.modes.of(custom) == pilot.modes.mission
     items = pilot.square(40.0)
     assert [item.seq for item in items] == list(range(len(items)))
     assert items[ardupilot].command == mavlink.MAV_CMD_NAV_TAKEOFF
+    assert (items[-1].x, items[-1].y) == (454_549_850, -737_571_230)  # it ends where the vehicle is
     assert items[-1].command == mavlink.MAV_CMD_NAV_LAND
 
 
