@@ -7,6 +7,7 @@ hops in turn. A relay's processor time is that of its thread. Writes bench/resul
 """
 
 import argparse
+import os
 import socket
 import statistics
 import sys
@@ -14,12 +15,15 @@ import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
 import rig
+from borrowed import thread_times
 
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common import markdown, two_ends
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.waiting import wait_until
@@ -28,8 +32,8 @@ RESULTS = Path(__file__).resolve().parent / "results"
 HOST = "127.0.0.1"
 RATE_HZ, SIZE = 320.0, 200
 ANSWER_S = 0.5
-STUDENT = {5: 2.78, 10: 2.26, 20: 2.09}  # for so many rounds, 95 %
 RELAYS = ("near", "third")
+whole = partial(shown_mean, digits=0)
 WAYS = ("direct", "one", "two")  # the drone's ids, by how many pass on for it
 
 
@@ -63,8 +67,7 @@ class Drone:
 
 def relay_seconds() -> float:
     """Processor time of all relays' threads of this process."""
-    relays = [task for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text() == "pqc-relay\n"]
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in relays) / 1e9
+    return sum(ran for ran, _ in thread_times(os.getpid(), "pqc-relay"))
 
 
 def passed(engines: list[Any]) -> int:
@@ -98,20 +101,14 @@ def measure(drone: Drone, ground: socket.socket, seconds: float, relays: list[An
         out.relay_us.append((relay_seconds() - began) * 1e6 / more)
 
 
-def interval(values: list[float]) -> str:
-    """The mean with its 95 % interval."""
-    half = STUDENT[len(values)] * statistics.stdev(values) / len(values) ** 0.5
-    return f"{statistics.mean(values):.0f} ± {half:.0f}"
-
-
 def render(found: dict[str, Hops], machine: str) -> str:
     """The page."""
     rows = []
     for hops, one in enumerate(found.values()):
-        extra = interval([a - b for a, b in zip(one.median_us, found["direct"].median_us, strict=True)])
+        extra = whole([a - b for a, b in zip(one.median_us, found["direct"].median_us, strict=True)])
         rows.append(
-            (hops, interval(one.median_us), interval(one.p95_us), extra if hops else "", f"{one.lost} of {one.sent:,}",
-             interval(one.relay_us) if hops else "")
+            (hops, whole(one.median_us), whole(one.p95_us), extra if hops else "", f"{one.lost} of {one.sent:,}",
+             whole(one.relay_us) if hops else "")
         )  # fmt: skip
     head = (
         "relays",
@@ -133,7 +130,7 @@ def render(found: dict[str, Hops], machine: str) -> str:
 def main() -> int:
     """Measures and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=20, choices=sorted(STUDENT))
+    parser.add_argument("--rounds", type=int, default=20, help="of each number of hops, 2 or more")
     parser.add_argument("--seconds", type=float, default=3.0, help="of a round")
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
