@@ -136,7 +136,10 @@ inline constexpr unsigned kShapeParameterTurns = 4;  // one of so many turns is 
 inline constexpr std::size_t kShapeRekey = 16;       // a rekey's own window is smaller where the link is thin
 inline constexpr unsigned kShapeTurns = 10;          // one of so many of the streams' turns is the rest's
 inline constexpr milliseconds kShapeWaitMost{250};   // for what a stream brings more news than another
-inline constexpr unsigned kShapeUsedPercent = 98;    // of the rate
+inline constexpr milliseconds kShapeCommandWait{
+    250};  // then a command leaves although the tunnel's frames took its rate,
+inline constexpr std::uint32_t kShapeCommandKbit = 4;  // if there are no more of them than that
+inline constexpr unsigned kShapeUsedPercent = 98;      // of the rate
 inline constexpr std::uint64_t kShapePauseMs =
     20;  // so much of the rate goes at once after a pause, for timers are late
 // A bundle is filled on credit: it may take so much of the rate, and so many bytes on the air where that is less.

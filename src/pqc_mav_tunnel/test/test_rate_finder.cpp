@@ -157,6 +157,27 @@ TEST(RateFinder, OfAWayThatBecomesLongerOnlyTheDelayIsLearnt) {
 }
 
 /// Who delays or drops on the way cannot bring the rate to nothing.
+/// A ground station sends little. A late packet and a lost one of a busy machine say nothing of what the link carries.
+TEST(RateFinder, OfAFewBytesNothingIsConcluded) {
+  RateFinder finder;
+  std::uint64_t sequence = 0, bytes = 0, arrived = 0;
+  const auto send = [&](std::uint64_t at) { finder.on_sent(++sequence, bytes += 110, at); };
+  const auto word = [&](std::uint64_t at, std::uint64_t delay, std::uint64_t lost = 0) {
+    arrived += 110 - lost;
+    finder.on_arrived({sequence, at + delay, arrived}, false, at + delay + 35 * kMs);
+  };
+  auto at = kS;
+  for (; at < 11 * kS; at += 125 * kMs) {
+    send(at);
+    word(at, 35 * kMs);
+  }
+  for (int late = 0; late < 5; ++late, at += 125 * kMs) {
+    send(at);
+    word(at, 300 * kMs, late == 2 ? 110 : 0);
+    EXPECT_EQ(finder.kbit(at), 0u);
+  }
+}
+
 TEST(RateFinder, HasAFloor) {
   auto terms = thin(64, 0, 20, 0);
   terms.changes_at = 8 * kS;

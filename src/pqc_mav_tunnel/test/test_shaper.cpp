@@ -314,6 +314,40 @@ TEST(Shaper, SignedParametersHoldUpNoCommandOfTheirSigner) {
 }
 
 /// A link that carries its rate and nothing more, behind timers as late as a loaded machine's.
+/// At a rate that the tunnel's own frames alone use up, a ground station's heartbeat must come before a failsafe.
+TEST(Shaper, CommandsDoNotStarveBehindFramesThatWaitForNothing) {
+  auto shaper = make(8);
+  std::map<std::uint8_t, std::uint64_t> left;
+  std::uint8_t taken = 0;
+  std::size_t commands = 0;
+  for (std::uint64_t at = kS; at < 61 * kS; at += 10 * kMs) {
+    if (at % (100 * kMs) == 0) shaper.charge(100);
+    if (at % kS == 0) shaper.take(mavlink2(0, 9, {255, 190, ++taken}), at);
+    if (at % kS == 500 * kMs) shaper.take(mavlink2(30, 28), at);
+    while (const auto leaving = shaper.next(at, kAir)) {
+      if (leaving->shape_class != ShapeClass::command) continue;
+      ++commands;
+      left[payload(*leaving)[4]] = at;
+    }
+    if (commands != taken) EXPECT_NE(shaper.due(at, kAir), Shaper::kNever);
+  }
+  for (std::uint8_t i = 1; i < 60; ++i) EXPECT_LE(left[i] - i * kS, 260 * kMs) << int{i};
+  shaper.set_kbit(64, 61 * kS);
+  auto now = 61 * kS;
+  EXPECT_FALSE(run_dry(shaper, now).empty());
+  EXPECT_LE(now - 61 * kS, kS) << "of what went without asking no more than a second is paid for";
+}
+
+TEST(Shaper, ManyCommandsKeepToTheRate) {
+  auto shaper = make(16);
+  std::size_t bytes = 0;
+  for (std::uint64_t at = kS; at < 21 * kS; at += 10 * kMs) {
+    shaper.take(mavlink2(76, 33), at);
+    while (const auto leaving = shaper.next(at, kAir)) bytes += leaving->packet.size() + Shaper::kUdpIp;
+  }
+  EXPECT_LE(static_cast<double>(bytes) * 8 / 20, 16'000 + 4'500);
+}
+
 TEST(Shaper, FillsAFullLinkAlthoughTimersAreLate) {
   constexpr double kRate = 64'000;
   std::mt19937_64 random(7);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000 * kMs;
 constexpr std::uint64_t kApart = 20 * kMs;         // between two samples of what left
 constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says little about a rate
+constexpr std::uint64_t kEnough = 1'000;           // bytes, of which a late one and a lost one are a small part
 constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
 constexpr std::uint64_t kHoldMost = 40 * kSecond;  // each time it proves right, twice as long
 constexpr std::uint64_t kUnused = 60 * kSecond;
@@ -113,7 +114,7 @@ RateFinder::Carried RateFinder::between(const Seen& from, const Seen& to) const 
 void RateFinder::look_for_full(const Seen& seen, std::uint64_t now) noexcept {
   if (seen.queue < kFullMs + 2 * noise_ || now < closed_until_) return mark_.reset();
   if (!mark_) return void(mark_ = seen);
-  if (seen.arrived_at < mark_->arrived_at + kLongEnough || seen.sent_at <= mark_->sent_at) return;
+  if (seen.arrived_at < mark_->arrived_at + kLongEnough || seen.sent_bytes < mark_->sent_bytes + kEnough) return;
   const auto from = *mark_;
   const auto rate = between(from, seen);
   mark_ = seen;

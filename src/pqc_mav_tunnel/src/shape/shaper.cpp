@@ -21,7 +21,9 @@ Shaper::Shaper(std::size_t headroom, std::size_t capacity, std::size_t tailroom,
       parameter_pool_(kShapeParameters, headroom, kShapeParameterBytes, tailroom),
       classes_(std::move(classes)),
       queues_{ClassQueue(kShapeCommands), ClassQueue(kShapeTransfers), ClassQueue(kShapeStreams),
-              ClassQueue(kShapeRest),     ClassQueue(kShapeRekey),     ClassQueue(kShapeParameters)} {}
+              ClassQueue(kShapeRest),     ClassQueue(kShapeRekey),     ClassQueue(kShapeParameters)} {
+  commands_.set_rate(kShapeCommandKbit * kBitsPerKbit, 0);
+}
 
 ShapeClass Shaper::class_of(Line line) noexcept {
   return line == Line::parameters ? ShapeClass::transfer : static_cast<ShapeClass>(line);
@@ -157,9 +159,19 @@ Shaper::Line Shaper::in_order_of_signer(Line chosen) noexcept {
 std::optional<Shaper::Line> Shaper::choose(std::uint64_t now, const Overhead& overhead) noexcept {
   for (auto& each : queues_) each.unpick();
   auto chosen = most_important(now, overhead);
+  command_since_ = chosen == Line::command ? queue(Line::command).front().since : kNever;
   if (chosen) chosen = in_order_of_signer(*chosen);
   rate_.set_waiting(chosen ? cost(*chosen, overhead) : 0, now);
   return chosen;
+}
+
+/// When so many bytes of the chosen packet may leave. The tunnel's own frames wait for nothing and may use up all of a
+/// low rate, or more: a heartbeat or a command then waits for so long, and no longer.
+std::uint64_t Shaper::ready_at(std::size_t bytes, std::uint64_t now) noexcept {
+  const auto by_rate = rate_.ready_at(bytes, now);
+  if (command_since_ == kNever || by_rate <= now) return by_rate;
+  constexpr auto kWait = static_cast<std::uint64_t>(std::chrono::nanoseconds(kShapeCommandWait).count());
+  return std::min(by_rate, std::max(command_since_ + kWait, commands_.ready_at(bytes, now)));
 }
 
 void Shaper::took_its_turn(Line line) noexcept {
@@ -182,8 +194,9 @@ std::optional<Shaper::Leaving> Shaper::next(std::uint64_t now, const Overhead& o
     rate_.spend(queue(*chosen).front().size);
   } else if (on()) {
     const auto bytes = cost(*chosen, overhead);
-    if (rate_.ready_at(bytes, now) > now) return std::nullopt;
+    if (ready_at(bytes, now) > now) return std::nullopt;
     rate_.spend(bytes);
+    if (command_since_ != kNever) commands_.spend(bytes);
     if (*chosen == Line::rekey && rekey_share_.ready_at(bytes, now) <= now) rekey_share_.spend(bytes);
   }
   took_its_turn(*chosen);
@@ -210,7 +223,7 @@ std::uint64_t Shaper::due(std::uint64_t now, const Overhead& overhead) noexcept 
   expire(now);
   const auto chosen = choose(now, overhead);
   if (!chosen) return kNever;
-  return on() ? rate_.ready_at(cost(*chosen, overhead), now) : now;
+  return on() ? ready_at(cost(*chosen, overhead), now) : now;
 }
 
 void Shaper::clear() noexcept {

@@ -79,6 +79,7 @@ class Shaper {
   /// What waits in a queue of its own: each class, and of the transfers the parameters' values.
   enum class Line : std::uint8_t { command, transfer, stream, rest, rekey, parameters };
   static constexpr std::size_t kLines = kShapeClasses + 1;
+  static constexpr std::int64_t kCommandDepth = 512;  // one command at once, as long as it may be
 
   [[nodiscard]] static ShapeClass class_of(Line line) noexcept;
   void enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now) noexcept;
@@ -93,6 +94,7 @@ class Shaper {
   [[nodiscard]] Line in_order_of_signer(Line chosen) noexcept;
   [[nodiscard]] std::optional<Line> most_important(std::uint64_t now, const Overhead& overhead) noexcept;
   [[nodiscard]] std::optional<Line> choose(std::uint64_t now, const Overhead& overhead) noexcept;
+  [[nodiscard]] std::uint64_t ready_at(std::size_t bytes, std::uint64_t now) noexcept;
   void took_its_turn(Line line) noexcept;
 
   PacketPool pool_, parameter_pool_;
@@ -100,6 +102,8 @@ class Shaper {
   std::array<ClassQueue, kLines> queues_;
   TokenBucket rate_;
   TokenBucket rekey_share_{2 * TokenBucket::kDepthBytes};  // its turn may come a packet late
+  TokenBucket commands_{kCommandDepth};
+  std::uint64_t command_since_ = kNever;  // when the one came for which the chosen packet leaves; kNever: for none
   std::uint32_t kbit_ = 0;
   std::size_t around_ = kUdpIp;
   std::size_t bundle_most_ = 0, bundle_least_ = kShapeBundleLeast;

@@ -40,11 +40,16 @@ class TokenBucket {
     waiting_bytes_ = most_needed(bytes);
     credit_ = std::min(credit_, full());
   }
-  /// Takes them out; what went without asking leaves a debt.
-  void spend(std::size_t bytes) noexcept { credit_ -= static_cast<std::int64_t>(bytes) * kByte; }
+  /// Takes them out. What went without asking leaves a debt, of a second at most, or of one datagram: what goes on so
+  /// would keep all else from ever leaving.
+  void spend(std::size_t bytes) noexcept {
+    const auto most = std::max(rate_ * kSecond, kDepthBytes * kByte);
+    credit_ = std::max(credit_ - static_cast<std::int64_t>(bytes) * kByte, -most);
+  }
 
  private:
   static constexpr std::int64_t kByte = 8'000'000'000;  // credit is counted in bits/s * ns
+  static constexpr std::int64_t kSecond = 1'000'000'000;
 
   [[nodiscard]] std::int64_t most_needed(std::size_t bytes) const noexcept {
     return std::min(static_cast<std::int64_t>(bytes), depth_bytes_);
