@@ -5,6 +5,7 @@
     MANIFEST.json       SHA-256 and size of every other file
     campaign/           manifest, tables (CSV, Parquet), the file of every run and of those that were measured again
     recordings/*.mcap   flight recordings as they are, and in traces/*.parquet every value of theirs with its time
+    links/, primitives/ of a board's owner ('pqcmav bench field'): exported campaigns over links, operations alone
 
 The archive is a compressed tar without owners and times. `check` reads it without unpacking anything.
 """
@@ -15,17 +16,18 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from pqc_mav_bench import handshake_table, kept_runs, repeated_runs, tidy
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.data_sheet import data_sheet
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.recorded_traces import traces_parquet
-from pqc_mav_bench.store import MANIFEST, CampaignStore, storage_error
+from pqc_mav_bench.store import MANIFEST, STATE, CampaignStore, storage_error
 from pqc_mav_common import packed, safe_open
 from pqc_mav_common.atomic_file import atomic_write
 
@@ -36,11 +38,13 @@ _MOST_HEADER_BYTES = 1 << 16
 _MOST_CONTENTS_BYTES = 16 << 20
 
 
-def archive(store: CampaignStore, target: Path, recordings: Sequence[Path] = ()) -> dict[str, int]:
-    """Writes the archive. Returns the size of each file in it. Raises StoreError."""
+def archive(
+    store: CampaignStore, target: Path, recordings: Sequence[Path] = (), beside: Mapping[str, Path] | None = None
+) -> dict[str, int]:
+    """Writes the archive, with all files of the folders in `beside`. Returns each file's size. Raises StoreError."""
     if not target.name.endswith(".tar.gz"):
         raise StoreError(f"{target} has to end in .tar.gz.")
-    files = {**_campaign(store), **_recordings(recordings)}
+    files = {**_campaign(store), **_recordings(recordings), **_folders(beside or {})}
     files[SHEET] = data_sheet(store.manifest(), files, list(recordings)).encode()
     listed = {name: {"sha256": file_sha256(data), "bytes": len(data)} for name, data in sorted(files.items())}
     contents = {"format": FORMAT, "version": VERSION, "campaign": store.manifest()["campaign_id"], "files": listed}
@@ -73,7 +77,9 @@ def _campaign(store: CampaignStore) -> dict[str, bytes]:
                 f"{store.folder / name} is not the file the manifest lists; 'pqcmav bench verify' says more."
             )
     found = {f"campaign/{name}": data for name, data in {**runs, **again}.items()}
-    found[f"campaign/{MANIFEST}"] = (store.folder / MANIFEST).read_bytes()
+    for name in (MANIFEST, STATE):  # an exported campaign has no state
+        if (path := store.folder / name).is_file():
+            found[f"campaign/{name}"] = path.read_bytes()
     found[f"campaign/{tidy.CSV}"] = str(table.to_csv(index=False, lineterminator="\n")).encode()
     if len(single):
         found[f"campaign/{handshake_table.CSV}"] = handshake_table.text(single).encode()
@@ -98,6 +104,18 @@ def _recordings(paths: Sequence[Path]) -> dict[str, bytes]:
         if traces:
             found[f"recordings/traces/{path.stem}.parquet"] = traces
     return found
+
+
+def _folders(beside: Mapping[str, Path]) -> dict[str, bytes]:
+    try:
+        return {
+            f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for name, folder in beside.items()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+    except OSError as error:
+        raise StoreError(f"{error.filename} cannot be read: {error.strerror or error}.") from None
 
 
 def _tar(files: Mapping[str, bytes]) -> bytes:
@@ -136,8 +154,11 @@ class _Bounded:
         return data
 
 
-def check(path: Path) -> list[str]:
-    """What is wrong with an archive, one sentence each; nothing is unpacked. Raises StoreError where it is none."""
+def check(path: Path, into: Path | None = None) -> list[str]:
+    """What is wrong with an archive, one sentence each. Raises StoreError where it is none.
+
+    Its files are written below `into`, an empty folder of the caller's; without one nothing is unpacked.
+    """
     found: dict[str, tuple[str, int]] = {}
     contents: Any = None
     try:
@@ -167,8 +188,10 @@ def check(path: Path) -> list[str]:
                     contents = json.loads(stream.read())
                     continue
                 digest = hashlib.sha256()
-                while block := stream.read(1 << 20):
-                    digest.update(block)
+                with _file_below(into, entry.name) as copy:
+                    while block := stream.read(1 << 20):
+                        digest.update(block)
+                        copy.write(block)
                 found[entry.name] = (digest.hexdigest(), entry.size)
     except (OSError, tarfile.TarError, EOFError, ValueError) as error:
         raise StoreError(f"{path} is no archive of a campaign, or damaged: {error}") from None
@@ -179,6 +202,14 @@ def check(path: Path) -> list[str]:
     ):
         raise StoreError(f"{path} is no archive of a campaign: its {CONTENTS} says so nowhere.")
     return list(_differences(contents["files"], found))
+
+
+def _file_below(folder: Path | None, name: str) -> BinaryIO:
+    """Of a name that lies below; it takes what is written, and where there is no folder forgets it."""
+    target = Path(os.devnull) if folder is None else folder / name
+    if folder is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    return target.open("wb")
 
 
 def _differences(listed: Mapping[str, Any], found: Mapping[str, tuple[str, int]]) -> Iterator[str]:

@@ -7,6 +7,11 @@ from typing import Any
 
 from pqc_mav_bench.options import command, options_from
 
+_BESIDE = {
+    "links": "campaigns over named links, in their compact form with the file of each run.",
+    "primitives": "every KEM, signature and AEAD operation on its own, with its samples.",
+}
+
 
 def data_sheet(manifest: Mapping[str, Any], files: Mapping[str, bytes], recordings: Sequence[Path]) -> str:
     """Markdown, made from the campaign's manifest alone."""
@@ -48,6 +53,11 @@ def data_sheet(manifest: Mapping[str, Any], files: Mapping[str, bytes], recordin
         "`traces/` (Parquet)."
         if recordings
         else "* No flight recordings.",
+        *(
+            f"* `{name}/`: {what}"
+            for name, what in _BESIDE.items()
+            if any(each.startswith(f"{name}/") for each in files)
+        ),
         "* `MANIFEST.json`: SHA-256 of every file. `pqcmav bench archive --check FILE` compares them.",
         "",
         "## What it is good for, and what not",

@@ -147,7 +147,8 @@ def read(path: Path) -> pd.DataFrame:
     if missing:
         raise ValueError(f"{path} is no tidy table: column {missing[0]!r} is missing.")
     if same:
-        left_out = pd.DataFrame(dict(same), index=table.index)
+        lacking = {name: value for name, value in same.items() if name not in table.columns}  # an archive has all
+        left_out = pd.DataFrame(lacking, index=table.index)
         table = _of_today(pd.concat([table, left_out], axis=1))[columns()]
     else:
         table = _of_today(table)

@@ -84,8 +84,7 @@ def verify_campaign(folder: Path) -> Verdict:
     manifest = store.manifest()
     if tidy.COMPACT in manifest:
         return _verify_compact(store, manifest)
-    names = [str(path.relative_to(folder)) for path in store.run_files()]
-    runs, hashes, found = _runs(store, manifest, names)
+    runs, hashes, found = _runs(store, manifest, _plain(store))
     problems = [*_manifest(store), *found, *_repeated(store)]
     problems += _state(store, runs)
     if "files" in manifest:
@@ -93,6 +92,11 @@ def verify_campaign(folder: Path) -> Verdict:
         problems += _handshakes(store, handshake_table.frame(runs.values()))
     fields = sum(1 for _ in all_fields()) * len(runs)
     return Verdict(folder, len(runs), hashes + 1, fields, len(RELATIONS) * len(runs), tuple(problems))
+
+
+def _plain(store: CampaignStore) -> list[str]:
+    """The files of runs as they were recorded, as in a folder that was recorded or in an archive."""
+    return [str(path.relative_to(store.folder)) for path in store.run_files()]
 
 
 def _runs(
@@ -149,7 +153,7 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
     hashes = 1
     kept = bool(manifest.get(kept_runs.KEPT))
     if kept:
-        whole, compared, found = _runs(store, manifest, kept_runs.names(store.folder))
+        whole, compared, found = _runs(store, manifest, kept_runs.names(store.folder) or _plain(store))
         problems += [*found, *_repeated(store)]
         hashes += compared
     file = (tidy.file_in(store.folder) or store.folder / tidy.CSV).name

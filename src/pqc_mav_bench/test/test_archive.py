@@ -51,6 +51,7 @@ def test_the_same_campaign_gives_the_same_bytes_and_everything_is_in_it(store, t
         assert {(entry.uid, entry.gid, entry.mtime, entry.uname) for entry in tar} == {(0, 0, 0, "")}
         sheet = tar.extractfile(SHEET).read().decode()
         tar.extractall(tmp_path / "out")
+    assert verify_campaign(tmp_path / "out/campaign").problems == ()
     assert "3 runs: 3 passed, 0 failed" in sheet
     assert "pqcmav bench run" in sheet
     for path in store.run_files():
@@ -61,7 +62,8 @@ def test_the_same_campaign_gives_the_same_bytes_and_everything_is_in_it(store, t
 def test_an_exported_campaign_is_archived_where_it_has_its_runs(store, tmp_path):
     export.export(store, tmp_path / "with")
     archive(CampaignStore(tmp_path / "with"), tmp_path / "with.tar.gz")
-    assert check(tmp_path / "with.tar.gz") == []
+    assert check(tmp_path / "with.tar.gz", tmp_path / "out") == []
+    assert verify_campaign(tmp_path / "out/campaign").problems == ()
     export.export(store, tmp_path / "without", runs=False)
     with pytest.raises(StoreError, match="lacks files of its runs"):
         archive(CampaignStore(tmp_path / "without"), tmp_path / "without.tar.gz")
@@ -97,6 +99,22 @@ def test_recordings_that_cannot_be_kept_are_refused(store, tmp_path):
         with pytest.raises(StoreError, match=said):
             archive(store, tmp_path / "one.tar.gz", recordings)
         assert not (tmp_path / "one.tar.gz").exists()
+
+
+def test_folders_beside_it_are_in_it_and_all_is_written_where_that_is_asked(store, tmp_path):
+    export.export(store, tmp_path / "links/lan")
+    archive(store, tmp_path / "one.tar.gz", beside={"links": tmp_path / "links", "primitives": tmp_path / "none"})
+    assert check(tmp_path / "one.tar.gz", tmp_path / "out") == []
+    assert (
+        verify_campaign(tmp_path / "out/links/lan").problems
+        == verify_campaign(tmp_path / "out/campaign").problems
+        == ()
+    )
+    sheet = (tmp_path / "out" / SHEET).read_text()
+    assert "`links/`" in sheet and "`primitives/`" not in sheet
+    rewritten(tmp_path / "one.tar.gz", lambda files: files.update({"../evil": b"x"}))
+    assert check(tmp_path / "one.tar.gz", tmp_path / "other") == ["'../evil' is not the name of a file below archive."]
+    assert not (tmp_path / "evil").exists()
 
 
 def test_a_changed_run_is_not_archived(store, tmp_path):

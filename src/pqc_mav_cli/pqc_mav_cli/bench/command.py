@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqc_mav_cli.bench.field import field, verify_file
 from pqc_mav_cli.bench.links import links
 from pqc_mav_cli.bench.primitives import primitives
 from pqc_mav_cli.console import console, note, print_json
@@ -29,6 +30,7 @@ bench_app = typer.Typer(
 )
 bench_app.command()(primitives)
 bench_app.command()(links)
+bench_app.command()(field)
 
 _ROOT = Path("logs/benchmarks")
 _QUICK_S = 4.0
@@ -262,11 +264,14 @@ def verify(
 ) -> int:
     """Check a campaign's files: hashes, schema, arithmetic, completeness. The exit code is 1 if anything is wrong.
 
-    Of a folder with primitives.json.gz, or of that file, every figure is computed anew from its samples.
+    Of a folder with primitives.json.gz, or of that file, every figure is computed anew from its samples. Of an archive
+    (NAME.tar.gz) everything in it is checked.
     """
     from pqc_mav_bench.primitives.verify import result_in, verify_primitives
     from pqc_mav_bench.verify import verify_campaign
 
+    if campaign.endswith(".tar.gz"):
+        return ExitCode.FAILED if verify_file(Path(campaign)) else ExitCode.OK
     places = (root / campaign, Path(campaign)) if campaign else ()
     if alone := next(filter(None, map(result_in, places)), None):
         with bench_errors():

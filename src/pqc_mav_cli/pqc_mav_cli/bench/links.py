@@ -44,7 +44,7 @@ def links(
     for preset in [PRESETS[name] for name in link or PRESETS]:
         given = {
             "name": f"links-{preset.name}",
-            "suites": suite or _available(SUITES),
+            "suites": suite or available(SUITES),
             "link": preset.words,
             "duration_s": duration,
             "handshakes": handshakes,
@@ -53,11 +53,11 @@ def links(
             "machine_name": machine,
             "workload": {"messages_per_s": preset.messages_per_s},
         }
-        failed += _one(root, given, output / preset.name)
+        failed += measured(root, given, output / preset.name)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
-def _available(names: Sequence[str]) -> list[str]:
+def available(names: Sequence[str]) -> list[str]:
     """Those that this machine has; a note names the others."""
     import pqc_mav_tunnel
 
@@ -67,7 +67,7 @@ def _available(names: Sequence[str]) -> list[str]:
     return [name for name in names if name in here]
 
 
-def _one(root: Path, given: dict[str, Any], output: Path) -> int:
+def measured(root: Path, given: dict[str, Any], output: Path) -> int:
     """One campaign, begun or gone on with. Returns how many runs failed or figures are wrong."""
     from pqc_mav_bench.export import export
     from pqc_mav_bench.options import options_from

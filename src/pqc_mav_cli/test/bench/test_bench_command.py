@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import pqcmav, refused
@@ -56,3 +58,30 @@ def test_a_result_of_the_primitive_benchmark_is_verified_too(tmp_path: Path) -> 
     changed = pqcmav("bench", "verify", str(tmp_path / "primitives.json.gz"))
     assert changed.returncode == 1
     assert "primitives.csv: the table is not what the result gives [table]" in changed.stderr
+
+
+def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pqc_mav_cli.bench import field
+
+    assert "end in .tar.gz" in refused(2, "bench", "field", str(tmp_path / "board.zip"))
+    recorded = Path(__file__).parents[4] / "bench/results"
+    asked: list[dict[str, Any]] = []
+
+    def measured(root: Path, given: dict[str, Any], _output: Path) -> int:
+        asked.append(given)
+        shutil.copytree(recorded / "campaign-standards/lan", root / given["name"])
+        return 0
+
+    monkeypatch.setattr(field, "measured", measured)
+    monkeypatch.setattr(field, "available", lambda names: names)
+    monkeypatch.setattr(field, "links", lambda output, **_: shutil.copytree(recorded / "campaign-links", output) and 0)
+    chosen = ("--n", "5", "--only", "ascon128a", "--payload", "64", "--output", str(tmp_path / "root/primitives"))
+    assert pqcmav("bench", "primitives", *chosen).returncode == 0
+    file = tmp_path / "board.tar.gz"
+    assert field.field(file, machine="board", suite=["ML-768-AG-MD-65"], root=tmp_path / "root") == 0
+    assert (asked[0]["suites"], asked[0]["repetitions"], asked[0]["machine_name"]) == (["ML-768-AG-MD-65"], 6, "board")
+    verified = pqcmav("bench", "verify", str(file))
+    assert verified.returncode == 0, verified.stderr
+    assert "4 campaigns: all correct" in verified.stdout
+    file.write_bytes(file.read_bytes()[:-100])
+    assert "damaged" in refused(1, "bench", "verify", str(file))
