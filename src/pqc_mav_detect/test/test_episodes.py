@@ -55,6 +55,11 @@ def test_where_all_are_as_strong_the_cause_comes_first() -> None:
     assert Episodes().update(Opinion(both), 1.0).kind == classes.REPLAY
 
 
+def test_a_class_without_strength_takes_little_of_the_confidence() -> None:
+    verdict = Episodes().update(Opinion({classes.FLOOD: 1.1, classes.FORGERY: 2.0}, {classes.FORGERY: 0.1}), 1.0)
+    assert (verdict.kind, verdict.confidence) == (classes.FORGERY, pytest.approx(0.1 / 0.101))
+
+
 def test_evidence_of_its_own_class_comes_first() -> None:
     seen = ((classes.FLOOD, "much"), (classes.FORGERY, "forged"))
     both = {classes.FLOOD: 1.1, classes.FORGERY: 3.0}

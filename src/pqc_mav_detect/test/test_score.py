@@ -76,6 +76,13 @@ def test_an_alarm_that_ends_when_the_attack_begins_is_of_it() -> None:
     assert (found.delays_s, found.false_alarms) == ([0.0], 0)
 
 
+def test_an_alarm_outlasts_a_pause_of_five_windows() -> None:
+    opinions = iter([Opinion({classes.FORGERY: 2.0})] * 3)
+    steps = [(0.0, "", None), (0.5, "", None), (1.1, "", None)]
+    found = _judge("made", steps, lambda _: next(opinions), False)
+    assert [(alarm.begin_s, alarm.end_s) for alarm in found.alarms] == [(0.0, 0.5), (1.1, 1.1)]
+
+
 def test_windows_of_the_laboratory(tmp_path: Path) -> None:
     scene = Scene()
     rows = [Row("r", "gcs", "", "", window) for window in scene.run(15.0)]

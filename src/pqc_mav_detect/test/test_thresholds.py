@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert thresholds.main([str(tmp_path / "n.csv.gz")]) == 0
     assert thresholds.parse(capsys.readouterr().out)["forged"] == LEAST["forged"], "attacks are left out"
     assert thresholds.main([]) == 2
+
+
+def test_as_a_program_it_reads_the_files_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["thresholds", "/none.csv.gz"])
+    monkeypatch.delitem(sys.modules, thresholds.__name__)
+    with pytest.raises(FileNotFoundError):
+        runpy.run_module(thresholds.__name__, run_name="__main__")

@@ -74,8 +74,8 @@ def test_silence_counts_where_packets_were_to_be_expected(role: str, after_s: fl
 def test_an_idle_link_may_be_silent_for_longer() -> None:
     scene = Scene()
     scene.run(20.0, opened=2.0)
-    assert not any(window.silent for window in scene.run(0.9, opened=0.0))
-    assert scene.run(4.0, opened=0.0)[-1].silent
+    silent = [window.silent[DRONE] for window in scene.run(4.0, opened=0.0) if window.silent]
+    assert silent[0] == pytest.approx(1.4, abs=0.15), "until 3.2 packets were due"
 
 
 def test_a_link_that_loses_packets_has_to_be_silent_for_longer() -> None:
@@ -230,6 +230,7 @@ def test_the_loss_of_five_seconds_counts_beyond_a_weak_radio_and_one_cut() -> No
     assert beyond(0.12, 300.0) > 0.03
     assert beyond(0.2, 100.0) == pytest.approx(0.2 - 0.055 - 2.5 * (0.15 / (100 * 5 / 0.8)) ** 0.5)
     assert beyond(0.12, 300.0, silence_s=0.5) == 0
+    assert beyond(1.0, 10.0) == pytest.approx(1.0 - 0.055 - 2.5 * (0.15 / (10 * 5 / 0.01)) ** 0.5)
 
 
 def test_a_machine_that_stood_still_is_no_silence() -> None:
@@ -239,6 +240,15 @@ def test_a_machine_that_stood_still_is_no_silence() -> None:
         windows.update(Reading(1.0 + turn / 10, {}, {DRONE: 32 * turn}))
     window = windows.update(Reading(12.0, {}, {DRONE: 32 * 99}))
     assert window is not None and window.span_s > 1 and not window.silent
+
+
+def test_of_a_long_window_no_more_than_a_quarter_second_is_silence() -> None:
+    windows = Windows()
+    windows.update(Reading(1.0, {}, {DRONE: 0}))
+    for turn in range(1, 100):
+        windows.update(Reading(1.0 + turn / 10, {}, {DRONE: 32 * turn}))
+    made = [windows.update(Reading(10.9 + 0.28 * turn, {}, {DRONE: 32 * 99})) for turn in range(1, 5)]
+    assert made[-1] is not None and made[-1].silent[DRONE] == pytest.approx(4 * 0.25)
 
 
 def test_what_this_machine_made_others_wait_is_no_delay_and_no_silence() -> None:
