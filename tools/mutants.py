@@ -248,6 +248,12 @@ def main() -> int:
     try:
         chosen = targets(packages, files)
         commit = commit_now()
+        if COPY.exists():
+            raise MutantsError(f"{COPY} is there: mutants are being tried already, or remove it")
+    except MutantsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
         copy_workspace()
         if any(each.is_cpp for each in chosen):
             configure()

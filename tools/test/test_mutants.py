@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import mutants
@@ -138,3 +139,12 @@ def test_files_and_tests_of_the_table_exist_and_so_does_what_is_called_equal() -
         assert tuple(words) in possible[file] and why, f"{file}: no such change any more: {words}"
     with pytest.raises(mutants.MutantsError, match="no file"):
         mutants.targets(["pqc_mav_nothing"])
+
+
+def test_what_is_being_tried_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mutants, "COPY", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["mutants.py", "--packages", "pqc_mav_detect"])
+    assert mutants.main() == 2 and tmp_path.exists()
+    assert "being tried already" in capsys.readouterr().err
