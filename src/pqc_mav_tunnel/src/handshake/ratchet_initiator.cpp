@@ -4,6 +4,7 @@
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_clock.hpp"
 #include "handshake/key_schedule.hpp"
+#include "handshake/lack.hpp"
 #include "handshake/ratchet.hpp"
 #include "handshake/ratchet_keys.hpp"
 #include "handshake/ratchet_messages.hpp"
