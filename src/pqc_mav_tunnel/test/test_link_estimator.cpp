@@ -164,6 +164,10 @@ TEST(LinkEstimator, JitterIsTheMeanDifferenceOfSuccessiveGaps) {
   // Gaps of 10, 30, 10, 30 ms: differences of 20 ms each.
   for (std::uint64_t i = 1; i <= 40; ++i) link.on_packet(now += (i % 2 ? 10 : 30) * kMs, 1, i);
   EXPECT_EQ(link.report(now).jitter_us, 20'000u);
+  LinkEstimator even;
+  now = kStart;
+  for (const std::uint64_t gap : {std::uint64_t{0}, 10 * kMs, 10 * kMs + 499}) even.on_packet(now += gap, 1, now);
+  EXPECT_EQ(even.report(now).jitter_us, 0u) << "499 ns are no microsecond";
 }
 
 TEST(LinkEstimator, ASilenceUnderWayCountsAtOnce) {
@@ -291,6 +295,8 @@ TEST(LinkEstimator, FiguresThatDoNotFitSaturate) {
   EXPECT_EQ(report.longest_silence_us, 0xffffffffu);
   EXPECT_EQ(link.report(kStart + 1).loss_ppm, 1'000'000u);
   EXPECT_EQ(link.report(kStart + 1).packets_per_s_milli, 0xffffffffu);
+  link.on_packet(std::uint64_t{1} << 62, 2, 0);
+  EXPECT_EQ(link.report(std::uint64_t{1} << 62).longest_silence_us, 0xffffffffu);
 }
 
 TEST(LinkEstimator, WhatWasNeverSentHereIsNotLost) {
