@@ -56,9 +56,6 @@ void check_paths(const EngineConfig& config) {
     refuse(
         "'peer' is a radio, which is the only way then; write it as 'path.<name>.via', and into 'peer' the gcs' host "
         "name or address.");
-  if (paths.front().use == PathUse::commands)
-    refuse("'paths' has no path for telemetry: '" + paths.front().name + "' is for commands alone ('path." +
-           paths.front().name + ".use').");
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto& one = paths[i];
     if (i > 0 && paths[i - 1].use >= PathUse::backup && one.use < paths[i - 1].use)
@@ -78,6 +75,9 @@ void check_paths(const EngineConfig& config) {
       refuse("'peer' has several ground stations, and the path '" + one.name +
              "' leads to one alone; with several, no path has a radio or a 'peer' of its own.");
   }
+  if (paths.front().use == PathUse::commands)
+    refuse("'paths' has no path for telemetry: '" + paths.front().name + "' is for commands alone ('path." +
+           paths.front().name + ".use').");
 }
 
 std::string problem_of_path(const EngineConfig& config, const std::string& name) {

@@ -218,7 +218,7 @@ TEST(Config, SeveralPaths) {
            {"path.d.via", "1.0.0.4"},
            {"path.e.via", "1.0.0.5"}});
   refused({"'paths' names 'sat' before 'lte'", "'path.sat.use'", "name it last"}, {"sat", "lte"},
-          {{"path.lte.via", "wwan0"}, {"path.sat.use", "backup"}});
+          {{"path.lte.via", "wwan0"}, {"path.sat.use", "commands"}});
   refused({"no path for telemetry", "'path.sat.use'"}, {"sat"}, {{"path.sat.use", "commands"}});
   refused({"'path.sat.use' is 'seldom'", "always, metered, backup, commands"}, {"sat"}, {{"path.sat.use", "seldom"}});
   refused({"'paths' names 'lte' twice"}, {"lte", "lte"}, {});
