@@ -3,7 +3,6 @@
 
 import itertools
 import random
-import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +11,6 @@ from children import ChildError
 from conditions import SUITES
 
 from autopilots.flight import Flight
-from autopilots.ground import Ground, mavlink
 from autopilots.pilot import Pilot
 from pqc_mav_bringup.description import Respawn
 
@@ -96,7 +94,7 @@ def low_battery(flight: Flight) -> Figures:
         ground.set_parameter("BATT_LOW_TIMER", 3)
         pilot.take_off()
     else:
-        set_integer(ground, "COM_LOW_BAT_ACT", 3)  # return when critical, land in an emergency
+        ground.set_integer("COM_LOW_BAT_ACT", 3)  # return when critical, land in an emergency
         pilot.take_off()
     mode, begun = pilot.mode, time.monotonic()
     if pilot.is_ardupilot:
@@ -106,9 +104,3 @@ def low_battery(flight: Flight) -> Figures:
         ground.set_parameter("SIM_BAT_MIN_PCT", 3)
     ground.wait(lambda: pilot.mode != mode, _LOW_S, "the failsafe of the battery")
     return {"seconds": time.monotonic() - begun, "lost": ground.lost}
-
-
-def set_integer(ground: Ground, name: str, value: int) -> None:
-    """PX4's integers travel as the bits of a float."""
-    bits = struct.unpack("<f", struct.pack("<i", value))[0]
-    ground.set_parameter(name, bits, mavlink.MAV_PARAM_TYPE_INT32)

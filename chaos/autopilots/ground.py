@@ -6,6 +6,7 @@ It answers to where datagrams come from, as QGroundControl does, and says a hear
 
 import math
 import socket
+import struct
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -144,6 +145,11 @@ class Ground:
             self.send(mavlink.MAVLink_command_long_message(self.system, AUTOPILOT, number, 0, *seven))
 
         return int(self.ask(request, ("COMMAND_ACK",), limit_s, lambda ack: ack.command == number).result)
+
+    def set_integer(self, name: str, value: int) -> None:
+        """PX4's integers travel as the bits of a float. Raises LateError."""
+        bits = struct.unpack("<f", struct.pack("<i", value))[0]
+        self.set_parameter(name, bits, mavlink.MAV_PARAM_TYPE_INT32)
 
     def set_parameter(self, name: str, value: float, kind: int = mavlink.MAV_PARAM_TYPE_REAL32) -> None:
         """Set one, and see it answered. `value` is the float that is sent, whatever the autopilot makes of it."""

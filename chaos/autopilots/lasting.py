@@ -12,7 +12,6 @@ from stations import NORTH, SOUTH
 from tally import percentile
 
 from autopilots.flight import Flight
-from autopilots.flights import set_integer
 from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink
 from autopilots.pilot import Pilot
 from autopilots.watching import DETECTORS, verdicts
@@ -27,7 +26,7 @@ _BACK_S = 15.0
 _PAUSE_S, _OUTAGE_S, _FADE_S, _FADED = 15.0, (0.5, 8.0), (3.0, 10.0), 0.9  # as in bench/paths.py
 _AWAY_S = 12.0
 FAILS_S = 8.0  # longer than the autopilot waits for its ground
-_BOTH_S, _FAILSAFE_S, _SIDE_M, _MISSION_S = 4.0, 5, 40.0, 300.0
+_BOTH_S, _SIDE_M, _MISSION_S = 4.0, 40.0, 300.0
 _LTE = {"delay_ms": 30.0, "loss": 0.01}
 
 
@@ -166,9 +165,6 @@ def turns(flight: Flight) -> Figures:
     flight.boot()
     ground = flight.ground
     pilot = Pilot(ground)
-    if not pilot.is_ardupilot:
-        set_integer(ground, "NAV_DLL_ACT", 2)
-        set_integer(ground, "COM_DL_LOSS_T", _FAILSAFE_S)
     ground.upload(pilot.square(_SIDE_M, hold_s=6.0), 60.0)
     pilot.start_mission()
     begun, total, failed, trips = time.monotonic(), ground.total, 0, 0.0

@@ -12,6 +12,7 @@ from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink, waypoint
 HEIGHT_M = 20.0
 _READY_S, _CLIMB_S = 120.0, 60.0  # the filter has to settle; a busy machine
 _STREAMS_HZ = 4
+_FAILSAFE_S = 5
 _CUSTOM = float(mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED)
 
 
@@ -115,8 +116,19 @@ class Pilot:
         """Until it is armed."""
         self.insist(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, (1.0,), lambda: self.armed, _READY_S, "arming")
 
+    def mind_the_ground(self) -> None:
+        """Have it return 5 s after the last heartbeat of the ground: vehicles.py says so to ArduPilot.
+
+        PX4 would do nothing by itself, and first hover for as long again.
+        """
+        if not self.is_ardupilot:
+            self.ground.set_integer("NAV_DLL_ACT", 2)
+            self.ground.set_integer("COM_DL_LOSS_T", _FAILSAFE_S)
+            self.ground.set_parameter("COM_FAIL_ACT_T", 0)
+
     def take_off(self) -> None:
         """Up to where it hovers."""
+        self.mind_the_ground()
         self.streams()
         if self.is_ardupilot:
             self.set_mode(self.modes.takeoff)
@@ -132,6 +144,7 @@ class Pilot:
 
     def start_mission(self) -> None:
         """Fly what was uploaded, from the ground."""
+        self.mind_the_ground()
         self.streams()
         if self.is_ardupilot:
             self.set_mode(self.modes.takeoff)

@@ -7,7 +7,6 @@ import time
 from scene import Watch
 
 from autopilots.flight import Flight
-from autopilots.flights import set_integer
 from autopilots.ground import AUTOPILOT, LateError, mavlink
 from autopilots.pilot import Pilot
 from pqc_mav_bringup.description import Respawn
@@ -102,7 +101,7 @@ def packs(flight: Flight) -> Figures:
             if pilot.is_ardupilot:
                 flight.ground.set_parameter("SIM_BATT_VOLTAGE", cells * _FULL_V)
             else:
-                set_integer(flight.ground, "BAT1_N_CELLS", cells)
+                flight.ground.set_integer("BAT1_N_CELLS", cells)
             sensing.pass_by(_CHANGED_S)  # what was on its way
             sensing.forget()
             figures[f"cells_{cells}"] = sensing.valid(_VALID_S)[1].cells
