@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -81,7 +80,7 @@ def verify_file(file: Path) -> int:
     for problem in problems:
         note(str(problem))
     found = counted(len(problems), "problem") if problems else "all correct"
-    print(f"{file}: {counted(len(campaigns), 'campaign')}: {found}", file=sys.stdout)
+    print(f"{file}: {counted(len(campaigns), 'campaign')}: {found}")
     return len(problems)
 
 
