@@ -332,7 +332,7 @@ struct NumberedPaths : Paths {
     answer(from, path);
   }
   void tell(std::uint32_t serial, std::uint8_t main, std::uint8_t more, bool again = false) {
-    validator.on_told({serial, main, more, again}, now);
+    validator.on_told({serial, main, more, again, false}, now);
   }
   Addresses of_other_paths() const {
     Addresses out;

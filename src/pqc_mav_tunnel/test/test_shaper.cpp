@@ -329,7 +329,9 @@ TEST(Shaper, CommandsDoNotStarveBehindFramesThatWaitForNothing) {
       ++commands;
       left[payload(*leaving)[4]] = at;
     }
-    if (commands != taken) EXPECT_NE(shaper.due(at, kAir), Shaper::kNever);
+    if (commands != taken) {
+      EXPECT_NE(shaper.due(at, kAir), Shaper::kNever);
+    }
   }
   for (std::uint8_t i = 1; i < 60; ++i) EXPECT_LE(left[i] - i * kS, 260 * kMs) << int{i};
   shaper.set_kbit(64, 61 * kS);
