@@ -206,10 +206,7 @@ void DronePaths::refresh_word(std::uint64_t now) noexcept {
     if (other && lives) word.again = false;
   }
   if (word.main != *choice_.active()) word.others |= static_cast<std::uint8_t>(1 << *choice_.active());
-  const auto same = [](const PathsTold& a, const PathsTold& b) {
-    return a.main == b.main && a.others == b.others && a.again == b.again && a.only_commands == b.only_commands;
-  };
-  if (word_.serial != 0 && same(word, word_)) return;
+  if (word_.serial != 0 && word == word_) return;
   ++word.serial;
   word_ = word;
 }

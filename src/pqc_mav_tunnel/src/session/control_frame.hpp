@@ -82,6 +82,7 @@ struct PathsTold {
   std::uint8_t others;  // what goes by several: a bit for each path
   bool again;           // that goes a second time, a moment later
   bool only_commands;   // the main path carries nothing else than what goes by several
+  friend bool operator==(const PathsTold&, const PathsTold&) = default;
 };
 /// What the drone takes this station for. The higher term is the newer word.
 enum class StationRole : std::uint8_t { none, active, standby };
