@@ -42,10 +42,9 @@ def field(
         raise CliError(f"{file} has to end in .tar.gz.", ExitCode.USAGE)
     if result_in(root / PRIMITIVES) is None:
         primitives(output=root / PRIMITIVES, n=20 if quick else 200, machine=machine)
-    core = [name for name in _core() if not suite or name in suite]
     given = {
         "name": CAMPAIGN,
-        "suites": available(suite or core),
+        "suites": available(suite or _core()),
         "duration_s": 4.0 if quick else 10.0,
         "handshakes": 5 if quick else 30,
         "repetitions": 1 if quick else runs,
