@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -159,6 +159,18 @@ def copy_workspace(root: Path = ROOT, copy: Path = COPY) -> None:
             (copy / name).symlink_to(root / name)
 
 
+@contextlib.contextmanager
+def workspace_copied() -> Iterator[None]:
+    """A copy for the while, which is removed. Raises MutantsError, and leaves it alone, if one is there."""
+    if COPY.exists():
+        raise MutantsError(f"{COPY} is there: mutants are being tried already, or remove it")
+    try:
+        copy_workspace()
+        yield
+    finally:
+        shutil.rmtree(COPY, ignore_errors=True)
+
+
 def configure() -> None:
     """Prepare the engine's own build, without optimisation. Raises MutantsError."""
     on = ("BUILD_TESTING", "PQCMAV_ON_DEMAND", "CMAKE_DISABLE_PRECOMPILE_HEADERS")
@@ -248,22 +260,14 @@ def main() -> int:
     try:
         chosen = targets(packages, files)
         commit = commit_now()
-        if COPY.exists():
-            raise MutantsError(f"{COPY} is there: mutants are being tried already, or remove it")
+        with workspace_copied():
+            if any(each.is_cpp for each in chosen):
+                configure()
+            known = equivalents()
+            found = [(each, *fate) for each in chosen for fate in try_file(each, args.sample, args.seed, known)]
     except MutantsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    try:
-        copy_workspace()
-        if any(each.is_cpp for each in chosen):
-            configure()
-        known = equivalents()
-        found = [(each, *fate) for each in chosen for fate in try_file(each, args.sample, args.seed, known)]
-    except MutantsError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    finally:
-        shutil.rmtree(COPY, ignore_errors=True)
     rows = report((target.package, fate) for target, fate, _ in found)
     print("\n".join(["", *rows]))
     if args.record:
