@@ -19,9 +19,9 @@ from ways import RATES, UNSEEN_RATES
 
 TRAIN, TEST = "train", "test"
 NORMAL_TRAIN_MIN, NORMAL_TEST_MIN = 8.0, 19.0
-PROFILES = ("25", "100", "320", "640", "parameters")
-# 190 minutes that no threshold and no tree has seen, mostly of the slow links that telemetry radios are.
-NORMAL_TEST = ("25", "25", "25", "100", "100", "100", "320", "320", "640", "parameters")
+PROFILES = ("25", "100", "320", "640", "parameters", "ardupilot", "px4")
+# 228 minutes that no threshold and no tree has seen, mostly of the slow links that telemetry radios are.
+NORMAL_TEST = ("25", "25", "25", "100", "100", "100", "320", "320", "640", "parameters", "ardupilot", "px4")
 BENIGN_REPEATS = 3
 LONGEST = ("test-normal", "attacks", "unseen", "train-benign", "train-normal", "test-benign")
 POLL_S = 0.5
@@ -33,6 +33,11 @@ class Part:
 
     name: str
     options: tuple[str, ...]
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing may be recorded beside it."""
+        return "starved" in self.options
 
 
 def parts(minutes: float = 1.0, profiles: Sequence[str] = PROFILES) -> list[Part]:
@@ -52,6 +57,7 @@ def parts(minutes: float = 1.0, profiles: Sequence[str] = PROFILES) -> list[Part
         add(TRAIN, "normal", profile, "--minutes", str(NORMAL_TRAIN_MIN * minutes))
         # Fading and cuts differ each time, and what no training has seen of them is called an attack.
         add(TRAIN, "benign", profile, "--attacks", "benign", "--repeats", str(BENIGN_REPEATS))
+        add(TRAIN, "benign-starved", profile, "--attacks", "starved", "--repeats", str(BENIGN_REPEATS))
     for index, profile in enumerate(NORMAL_TEST):
         if profile in profiles:
             add(TEST, "normal", profile, "--minutes", str(NORMAL_TEST_MIN * minutes), number=f"-{index}")
@@ -59,6 +65,7 @@ def parts(minutes: float = 1.0, profiles: Sequence[str] = PROFILES) -> list[Part
         add(TEST, "attacks", profile, "--attacks", "all", "--rates", ",".join(RATES))
         add(TEST, "unseen", profile, "--attacks", "unseen", "--rates", ",".join(UNSEEN_RATES))
         add(TEST, "benign", profile, "--attacks", "benign")
+        add(TEST, "benign-starved", profile, "--attacks", "starved")
     return found
 
 
@@ -67,6 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", default="build/detection", help="where the recordings go, as Parquet")
     parser.add_argument("--jobs", type=int, default=14, help="recordings side by side")
     parser.add_argument("--profiles", default=",".join(PROFILES), help="vehicles to record")
+    parser.add_argument("--splits", default=f"{TRAIN},{TEST}", help="what to record: for training, for judging")
     parser.add_argument("--minutes", type=float, default=1.0, help="scales how long normal traffic is recorded")
 
 
@@ -76,14 +84,16 @@ def run(options: argparse.Namespace) -> int:
         return 3
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    waiting = [part for part in parts(options.minutes, options.profiles.split(",")) if not _file(folder, part).exists()]
-    # The longest first: little else would run beside one that is begun last.
-    waiting.sort(key=lambda part: next(index for index, each in enumerate(LONGEST) if each in part.name))
+    asked = parts(options.minutes, options.profiles.split(","))
+    asked = [part for part in asked if part.name.partition("-")[0] in options.splits.split(",")]
+    waiting = [part for part in asked if not _file(folder, part).exists()]
+    # The longest first: little else would run beside one that is begun last. Those that are alone come at the end.
+    waiting.sort(key=lambda part: (part.alone, next(i for i, each in enumerate(LONGEST) if each in part.name)))
     running: dict[str, tuple[subprocess.Popen[bytes], Part]] = {}
     failed: list[str] = []
     begun = time.monotonic()
     while waiting or running:
-        while waiting and len(running) < options.jobs:
+        while waiting and len(running) < (1 if waiting[0].alone else options.jobs):
             part = waiting.pop(0)
             running[part.name] = (_start(folder, part), part)
         time.sleep(POLL_S)

@@ -62,11 +62,11 @@ class Pair:
         """The ground's."""
         return self.ends["gcs"]
 
-    def traffic(self, down: float, up: float, *, burst: int = 0, **options: Any) -> TrafficProcess:
-        """Messages a second each way from now on. `options` are those of TrafficProcess."""
+    def traffic(self, down: float, up: float, *, burst: int = 0, course: str = "", **options: Any) -> TrafficProcess:
+        """Messages a second each way from now on, or a recorded flight. `options` are those of TrafficProcess."""
         ways = [
-            TrafficEnd(self.vehicle, 0, messages.DOWN, self.drone_plain, down, burst),
-            TrafficEnd(self.ground, 0, messages.UP, self.gcs_plain, up),
+            TrafficEnd(self.vehicle, 0, messages.DOWN, self.drone_plain, down, burst, course=course),
+            TrafficEnd(self.ground, 0, messages.UP, self.gcs_plain, up, course=course),
         ]
         made = TrafficProcess(ways, **options)
         self.stack.callback(made.close)

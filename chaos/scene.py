@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import air
+import courses
 import pqc_mav_tunnel
 from children import Child, ChildError, spawn
 from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, End
@@ -29,17 +30,22 @@ QUIET_S = 9.0  # before each attack, so that what it left behind is over
 AFTER_S = 2.0
 REKEY_S = 15.0
 OPEN_PORT = 47000
-BUSY = 2  # processes that compute, one for each core of a small machine
+BUSY = 2  # processes that compute, one for each core of a small machine, where no rate says how many
+RESTART_S = 1.0
 SUITES = ("cs-mlkem768-aesgcm-mldsa65", "cs-mlkem1024-chacha20poly1305-mldsa87", "cs-mlkem512-ascon128a-mldsa44")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the vehicle sends; the ground sends a tenth of the rate. `burst`: messages more, every 10 s."""
+    """What the vehicle sends; the ground sends a tenth of the rate. `burst`: messages more, every 10 s.
+
+    `course`: what a real autopilot and its ground software sent, in place of these.
+    """
 
     name: str
-    rate: float
+    rate: float = 25.0
     burst: int = 0
+    course: str = ""
 
 
 PROFILES = {
@@ -47,6 +53,7 @@ PROFILES = {
     for each in (
         *(Profile(f"{rate:g}", rate) for rate in (25.0, 100.0, 320.0, 640.0)),
         Profile("parameters", 25.0, 1000),
+        *(Profile(each, course=str(courses.file_of(each))) for each in ("ardupilot", "px4")),
     )
 }
 
@@ -127,7 +134,7 @@ class Scene:
     """A drone with a vehicle, a gcs and a stranger. A context manager."""
 
     def __init__(self, profile: Profile, seed: int) -> None:
-        self._name = f"{profile.name}/s" if not profile.burst else profile.name
+        self._name = profile.name if profile.burst or profile.course else f"{profile.name}/s"
         self._seed = seed
         self._count = 0
         self._stack = ExitStack()
@@ -156,7 +163,7 @@ class Scene:
             "attacker_host.py", namespace=network["stranger"].descriptor, pass_fds=[self._ears.fileno()]
         )
         self._stack.callback(self._stranger.close)
-        pair.traffic(profile.rate, max(1.0, profile.rate * UPLINK), burst=profile.burst)
+        pair.traffic(profile.rate, max(1.0, profile.rate * UPLINK), burst=profile.burst, course=profile.course)
         self._watches = {name: Watch(end, name) for name, end in self._ends.items()}
         for watch in self._watches.values():
             self._stack.callback(watch.stop)
@@ -200,11 +207,16 @@ class Scene:
                 with _forgiving():
                     self._ends["drone"].begin_rekey(suite)(30.0)
         elif attack.mode == "load":
-            busy = [spawn([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+            busy = [spawn([sys.executable, "-c", "while True: pass"]) for _ in range(int(rate or BUSY))]
             time.sleep(ATTACK_S)
             for each in busy:
                 each.kill()
                 each.wait()
+        elif attack.mode == "restart":
+            self._ends["gcs"].kill()
+            time.sleep(RESTART_S)
+            self._ends["gcs"].start()
+            time.sleep(ATTACK_S)
         else:
             return self._strange(attack, rate)
         return set()

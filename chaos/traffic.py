@@ -18,7 +18,7 @@ _PROGRAM = Path(__file__).resolve().parent.parent / "build/pqc_mav_tunnel/micro_
 
 
 def compiled() -> Path | None:
-    """Return the traffic process in C++, which knows no bursts and no log; None where it is not built."""
+    """Return the traffic process in C++, which knows no bursts, no course and no log; None where it is not built."""
     return _PROGRAM if _PROGRAM.exists() else None
 
 
@@ -26,7 +26,8 @@ def compiled() -> Path | None:
 class End:
     """An application at one end of a drone's tunnel, with its bound socket and where the tunnel listens for it.
 
-    `burst`: messages at once, `every_s` seconds, as when parameters are asked for.
+    `burst`: messages at once, `every_s` seconds, as when parameters are asked for. `course`: a recorded flight
+    (courses.py), in place of rate and burst.
     """
 
     socket: socket.socket
@@ -36,6 +37,7 @@ class End:
     rate: float
     burst: int = 0
     every_s: float = 10.0
+    course: str = ""
 
 
 def application_socket(port: int = 0, host: str = HOST) -> socket.socket:
@@ -66,6 +68,7 @@ class TrafficProcess:
                 "rate": e.rate,
                 "burst": e.burst,
                 "every_s": e.every_s,
+                "course": e.course,
             }
             for e in ends
         ]

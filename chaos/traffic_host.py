@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import messages
+from courses import Course, read
 from tally import Tally
 
 _PR_SET_TIMERSLACK = 29
@@ -56,6 +58,7 @@ class Endpoint:
     burst: int = 0
     every_s: float = 10.0
     number: int = 0
+    course: Course | None = None
 
     @property
     def expects(self) -> tuple[int, int]:
@@ -65,6 +68,9 @@ class Endpoint:
     @property
     def due(self) -> float:
         """When (s) the next message is to be sent. Of each `every_s` a burst takes the beginning."""
+        if self.course:
+            turns, place = divmod(self.number, len(self.course.times_s))
+            return self.start + turns * self.course.span_s + self.course.times_s[place]
         if not self.burst:
             return self.start + self.number / self.rate
         burst_s = self.burst / _BURST_RATE
@@ -80,7 +86,7 @@ class Traffic:
         self.endpoints: dict[int, Endpoint] = {}
         self.tallies: dict[tuple[int, int], Tally] = {}
         self.corrupted = self.misdelivered = self.send_errors = self.late = 0
-        self._sizes: list[int] = config["sizes"]
+        self._sizes: dict[tuple[int, int], Sequence[int]] = {}  # of each stream
         self._log = array.array("Q") if config.get("log") else None
         self._log_path = config.get("log")
         now = time.monotonic()
@@ -93,7 +99,11 @@ class Traffic:
             start = now + (index / len(config["endpoints"])) / each["rate"]
             endpoint = Endpoint(end, each["drone"], each["way"], tuple(each["to"]), each["rate"], start)
             endpoint.burst, endpoint.every_s = each["burst"], each["every_s"]
+            if each.get("course"):
+                endpoint.course = read(Path(each["course"]), endpoint.way)
+            sizes = endpoint.course.sizes if endpoint.course else config["sizes"]
             self.endpoints[end.fileno()] = endpoint
+            self._sizes[(endpoint.drone, endpoint.way)] = sizes
             self.tallies[(endpoint.drone, endpoint.way)] = Tally()
         self._due = [(endpoint.due, descriptor) for descriptor, endpoint in self.endpoints.items()]
         heapq.heapify(self._due)
@@ -106,7 +116,8 @@ class Traffic:
             endpoint = self.endpoints[descriptor]
             if now - endpoint.due > _LATE_S:
                 self.late += 1  # this machine did not keep up: a figure of the run, not of the tunnel
-            size = self._sizes[endpoint.number % len(self._sizes)]
+            sizes = self._sizes[(endpoint.drone, endpoint.way)]
+            size = sizes[endpoint.number % len(sizes)]
             data = messages.encode(endpoint.drone, endpoint.way, endpoint.number, time.monotonic_ns(), size)
             try:
                 endpoint.socket.sendto(data, endpoint.to)
@@ -123,6 +134,7 @@ class Traffic:
         """Take what waits on a socket; return whether anything did."""
         endpoint = self.endpoints[descriptor]
         expected = endpoint.expects
+        sizes = self._sizes[expected]
         for i in range(_BATCH):
             try:
                 data = endpoint.socket.recv(4096)
@@ -130,7 +142,7 @@ class Traffic:
                 return i > 0
             now = time.monotonic_ns()
             message = messages.decode(data)
-            if message is None or len(data) != self._sizes[message.number % len(self._sizes)]:
+            if message is None or len(data) != sizes[message.number % len(sizes)]:
                 self.corrupted += 1
             elif (message.drone, message.way) != expected:
                 self.misdelivered += 1

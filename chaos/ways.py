@@ -90,9 +90,12 @@ DISTURBANCES = (
     Attack("roaming", "", "move", ends=BOTH),
     Attack("rekeys", "", "rekey", ends=BOTH),
     Attack("cpu_load", "", "load", ends=BOTH),
+    Attack("restart", "", "restart", ends=BOTH),
     Attack("download", "", "download", rates=("100",)),  # 800 kB/s over TCP to a program of the gcs' host
     Attack("video", "", "video", rates=("250",)),  # 300 kB/s over UDP to another one
     Attack("monitoring", "", "pings", rates=("1",)),
 )
-SETS = {"all": ATTACKS, "unseen": UNSEEN, "benign": DISTURBANCES}
-KNOWN = {attack.name: attack for attack in (*ATTACKS, *UNSEEN, *DISTURBANCES)}
+# It keeps all that runs beside it from the processors, so nothing may.
+STARVED = (Attack("starved", "", "load", ends=BOTH, rates=("32",)),)
+SETS = {"all": ATTACKS, "unseen": UNSEEN, "benign": DISTURBANCES, "starved": STARVED}
+KNOWN = {attack.name: attack for attack in (*ATTACKS, *UNSEEN, *DISTURBANCES, *STARVED)}

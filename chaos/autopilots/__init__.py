@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import air
+import courses
 import tables
 from children import ChildError
 from pair import in_processes
@@ -62,6 +63,9 @@ def run(options: argparse.Namespace) -> int:
     tables.publish(folder, _PAGE, page(whole), {"rows": whole})
     if folder and (found := rates_of(whole)):
         tables.write_json(Path(folder) / f"{_PAGE}-rates.json", found)
+    for row in rows if folder else ():
+        if row["scene"] == "telemetry" and not failures(row):
+            courses.keep(row["autopilot"])
     return 0 if all(not failures(row) for row in rows) else 1
 
 

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import messages
 from pymavlink.dialects.v20 import ardupilotmega as mavlink
 
 from pqc_mav_sim.autopilot import HOME
@@ -51,6 +52,7 @@ class Ground:
         self.beats_s: list[float] = []  # when its heartbeats came
         self.came_s = time.monotonic()  # when its newest message came
         self.longest_s = 0.0  # its longest silence; may be set back
+        self.datagrams: list[tuple[float, int, int]] | None = None  # a list keeps when, which way, how large
 
     @property
     def total(self) -> int:
@@ -62,10 +64,15 @@ class Ground:
         if self._peer is not None:
             data = message.pack(self.mav)
             self.mav.seq = (self.mav.seq + 1) % 256
+            self._keep(messages.UP, data)
             try:
                 self._socket.sendto(data, self._peer)
             except OSError:  # the end of the tunnel is dead for the moment
                 return
+
+    def _keep(self, way: int, data: bytes) -> None:
+        if self.datagrams is not None:
+            self.datagrams.append((time.monotonic(), way, len(data)))
 
     def step(self) -> list[Any]:
         """What has come of the autopilot, after a short wait for it."""
@@ -79,6 +86,7 @@ class Ground:
             data, self._peer = self._socket.recvfrom(65_536)
         except OSError:
             return []
+        self._keep(messages.DOWN, data)
         return [message for message in self.mav.parse_buffer(data) or [] if self._take(message)]
 
     def _take(self, message: Any) -> bool:

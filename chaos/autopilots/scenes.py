@@ -15,7 +15,7 @@ from autopilots.ground import mavlink, waypoint
 from autopilots.lasting import FAILS_S, LOSS, STICKS_HZ, WATCHED_MIN, cuts, failover, outages, sticks, turns
 from autopilots.pilot import Pilot
 from autopilots.vehicles import BAUD
-from autopilots.watching import PACKS, TAP, battery, packs, rates, restarts, signed
+from autopilots.watching import PACKS, TAP, battery, packs, rates, restarts, signed, telemetry
 
 Figures = dict[str, float]
 _TRANSFER_S = 240.0
@@ -222,6 +222,10 @@ SCENES = {
         Scene(
             "rates", "Messages a second", rates,
             {"alone": "unasked", "asked": "asked", "flying": "in the air"},
+        ),
+        Scene(
+            "telemetry", "Telemetry as the detectors' recordings send it", telemetry,
+            {"seconds": "seconds", "down": "datagrams down", "up": "up"},
         ),
     )
 }  # fmt: skip

@@ -3,7 +3,10 @@
 
 import os
 import time
+from collections import Counter
 
+import courses
+from messages import DOWN, UP
 from scene import Watch
 
 from autopilots.flight import Flight
@@ -31,6 +34,7 @@ _VALID_S = 60.0
 _SETTLED_S, _BETWEEN_S = 8.0, 10.0
 _SIGNED_S = 20.0
 _LISTEN_S = 20.0
+_TELEMETRY_S, _LIST_S = 90.0, 60.0
 _EPOCH_S = 1_420_070_400  # 2015-01-01, from which MAVLink's signatures count
 DETECTORS = (RULES, XGBOOST)
 
@@ -198,3 +202,19 @@ def rates(flight: Flight) -> Figures:
     pilot.take_off()
     measure("flying")
     return figures
+
+
+def telemetry(flight: Flight) -> Figures:
+    """Keep when and how large the datagrams are that an autopilot and a ground station send: a start, a list of all
+    parameters, all streams, a take-off and a while in the air. The detectors' recordings send the same (courses.py)."""
+    ground = flight.ground
+    ground.datagrams = []
+    flight.boot()
+    begun = time.monotonic()
+    ground.parameters(_LIST_S)
+    pilot = Pilot(ground)
+    pilot.take_off()
+    ground.listen(_TELEMETRY_S - (time.monotonic() - begun))
+    courses.write(courses.file_of(flight.model.name, courses.MADE), ground.datagrams)
+    ways = Counter(way for _, way, _ in ground.datagrams)
+    return {"seconds": time.monotonic() - begun, "down": ways[DOWN], "up": ways[UP]}

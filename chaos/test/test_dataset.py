@@ -27,6 +27,35 @@ def test_each_part_has_its_place_in_the_order() -> None:
         assert sum(each in part.name for each in dataset.LONGEST) == 1, part.name
 
 
+def test_what_takes_the_processors_from_others_is_recorded_alone_and_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    running, most, order = [0], {}, []
+
+    def start(folder: Path, part: dataset.Part) -> Any:
+        (folder / f"{part.name}.part.parquet").write_bytes(b"")
+        running[0] += 1
+        order.append(part.alone)
+        most[part.alone] = max(most.get(part.alone, 0), running[0])
+        turns = iter((None, None, 0))
+
+        def poll() -> int | None:
+            done = next(turns)
+            running[0] -= done is not None
+            return done
+
+        return SimpleNamespace(poll=poll, returncode=0)
+
+    monkeypatch.setattr(dataset, "_start", start)
+    monkeypatch.setattr(dataset, "POLL_S", 0.0)
+    monkeypatch.setattr(dataset.air, "need_root", lambda: "")
+    parser = argparse.ArgumentParser()
+    dataset.arguments(parser)
+    assert dataset.run(parser.parse_args(["--folder", str(tmp_path), "--profiles", "25,px4", "--splits", "test"])) == 0
+    assert order == sorted(order) and most[True] == 1 and most[False] > 4
+    assert not list(tmp_path.glob("train-*"))
+
+
 def test_three_hours_of_normal_traffic_are_for_judging_alone() -> None:
     minutes = [float(option(part, "--minutes")) for part in dataset.parts() if part.name.startswith("test-normal")]
     assert sum(minutes) >= 180

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import courses
 import messages
 import pytest
 from children import ChildError
@@ -120,3 +121,27 @@ def test_the_compiled_one_refuses_what_it_cannot_do(pair: list[End], program: Pa
         TrafficProcess(pair, tmp_path / "log", program=program)
     with pytest.raises(ChildError, match="'sizes' must be"):
         TrafficProcess(pair, sizes=[8], program=program)
+
+
+def test_a_recorded_flight_is_sent_again_and_again(pair: list[End], tmp_path: Path) -> None:
+    flight = tmp_path / "flight.csv.gz"
+    courses.write(flight, [(9.0, 0, 60), (9.02, 0, 5), (9.03, 1, 40), (9.05, 0, 90)])
+    down = courses.read(flight, messages.DOWN)
+    assert (down.span_s, list(down.sizes)) == (0.05, [60, messages.LEAST_SIZE, 90])
+    end = Endpoint(None, 0, 0, ("", 0), 25.0, 100.0, course=down)  # type: ignore[arg-type]
+    due = []
+    for end.number in range(6):
+        due.append(round(end.due - 100.0, 3))
+    assert due == [0.0, 0.02, 0.05, 0.05, 0.07, 0.1]
+    traffic = TrafficProcess([replace(each, course=str(flight)) for each in pair])
+    assert flowing(traffic, 30)
+    counts = traffic.stop()
+    assert total(counts, "sent") == total(counts, "received") > 0 == counts["corrupted"]
+
+
+@pytest.mark.parametrize("autopilot", ["ardupilot", "px4"])
+def test_what_is_on_record_of_a_real_autopilot_goes_both_ways(autopilot: str) -> None:
+    for way in (messages.DOWN, messages.UP):
+        course = courses.read(courses.file_of(autopilot), way)
+        assert course.span_s > 60 and len(course.times_s) == len(course.sizes) > 60
+        assert list(course.times_s) == sorted(course.times_s) and course.times_s[-1] <= course.span_s
