@@ -102,5 +102,6 @@ def low_battery(flight: Flight) -> Figures:
     else:
         ground.set_parameter("SIM_BAT_DRAIN", 30)
         ground.set_parameter("SIM_BAT_MIN_PCT", 3)
+        ground.set_parameter("BAT_CRIT_THR", 0.3)  # the simulated pack never says less than 14 %
     ground.wait(lambda: pilot.mode != mode, _LOW_S, "the failsafe of the battery")
     return {"seconds": time.monotonic() - begun, "lost": ground.lost}
