@@ -17,6 +17,7 @@ from autopilots.pilot import Pilot
 from autopilots.watching import DETECTORS, verdicts
 
 Figures = dict[str, float]
+Spans = list[tuple[float, float]]  # of seconds
 STICKS_HZ, LOSS = 25.0, 0.05
 _STICKS_S, _ECHO_CHANNEL, _LEAST_US, _STEPS = 30.0, 8, 1_000, 900
 WATCHED_MIN = 20.0
@@ -24,6 +25,8 @@ WATCHED_MIN = 20.0
 _CUT_EVERY_S, _CUT_S, _SETTLED_S = (25.0, 45.0), (0.5, 3.0), 8.0
 _BACK_S = 15.0
 _PAUSE_S, _OUTAGE_S, _FADE_S, _FADED = 15.0, (0.5, 8.0), (3.0, 10.0), 0.9  # as in bench/paths.py
+# Both ways bad for longer may be a silence of 5 s (docs/failsafes.md); the failsafe it trips is seen within so long.
+_TOO_LONG_S, _SEEN_S, _LOOK_S = 4.0, 10.0, 1.0
 _AWAY_S = 12.0
 FAILS_S = 8.0  # longer than the autopilot waits for its ground
 _BOTH_S, _SIDE_M, _MISSION_S = 4.0, 40.0, 300.0
@@ -104,21 +107,37 @@ def outages(flight: Flight) -> Figures:
             radios.fade(number, 0.0 if works else _FADED)
 
     plan: list[tuple[float, Callable[[bool], None], bool]] = []
+    found: list[Spans] = []
     for way, lasts_s in ((lte, _OUTAGE_S), (radio, _FADE_S)):
         at = 0.0
+        found.append([])
         while (at := at + generator.expovariate(1 / _PAUSE_S)) < WATCHED_MIN * 60.0:
-            plan.append((at, way, False))
-            at += generator.uniform(*lasts_s)
-            plan.append((at, way, True))
+            found[-1].append((at, at + generator.uniform(*lasts_s)))
+            plan += [(at, way, False), (found[-1][-1][1], way, True)]
+            at = found[-1][-1][1]
+
+    both = [each for each in _overlaps(*found) if each[1] - each[0] > _TOO_LONG_S]
+    unforeseen = 0
 
     def fly(pilot: Pilot) -> None:
+        nonlocal unforeseen
         begun = time.monotonic()
         for at, way, works in sorted(plan, key=lambda each: each[0]):
-            pilot.ground.listen(max(0.0, begun + at - time.monotonic()))
+            while (left_s := begun + at - time.monotonic()) > 0:
+                pilot.ground.listen(min(_LOOK_S, left_s))
+                pilot.hold_on()
             way(works)
-            pilot.hold_on()
+        trips = [at - begun for at in pilot.tripped_s]
+        unforeseen = sum(not any(begin < at < end + _SEEN_S for begin, end in both) for at in trips)
 
-    return {"fails": len(plan) // 2, **_watched(flight, fly)}
+    figures = _watched(flight, fly)
+    return {"fails": len(plan) // 2, "both": len(both), "unforeseen": unforeseen, **figures}
+
+
+def _overlaps(one: Spans, other: Spans) -> Spans:
+    """When both were there."""
+    pairs = ((max(a[0], b[0]), min(a[1], b[1])) for a in one for b in other)
+    return [(begin, end) for begin, end in pairs if begin < end]
 
 
 def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:
@@ -134,7 +153,7 @@ def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:
         fly(pilot)
     finally:
         watch.stop()
-    figures: Figures = {"minutes": WATCHED_MIN, "trips": pilot.trips}
+    figures: Figures = {"minutes": WATCHED_MIN, "trips": len(pilot.tripped_s)}
     windows = watch.take()
     for name in DETECTORS:
         for level, count in verdicts(name, windows).items():

@@ -46,7 +46,7 @@ class Pilot:
         self.ground = ground
         self.is_ardupilot = ground.newest["HEARTBEAT"].autopilot == mavlink.MAV_AUTOPILOT_ARDUPILOTMEGA
         self.modes = _ARDUPILOT if self.is_ardupilot else _PX4
-        self.trips = 0  # failsafes that hold_on saw
+        self.tripped_s: list[float] = []  # when hold_on saw failsafes
         self._held: int | None = None
         self._tripped = False
 
@@ -73,12 +73,18 @@ class Pilot:
         return place.relative_alt / 1000.0 if place else 0.0
 
     def streams(self) -> None:
-        """Ask for all streams, as ground stations do: ArduPilot sends little without."""
-        self.ground.send(
-            mavlink.MAVLink_request_data_stream_message(
-                self.ground.system, AUTOPILOT, mavlink.MAV_DATA_STREAM_ALL, _STREAMS_HZ, 1
+        """Ask for all streams, as ground stations do: ArduPilot sends little without, and acknowledges nothing."""
+
+        def request() -> None:
+            every = mavlink.MAV_DATA_STREAM_ALL
+            self.ground.send(
+                mavlink.MAVLink_request_data_stream_message(self.ground.system, AUTOPILOT, every, _STREAMS_HZ, 1)
             )
-        )
+
+        if self.place is None:
+            self.ground.ask(request, ("GLOBAL_POSITION_INT",), _READY_S)
+        else:
+            request()
 
     def insist(
         self, number: int, values: tuple[float, ...], done: Callable[[], bool], limit_s: float, what: str
@@ -107,7 +113,8 @@ class Pilot:
         if self.mode == self._held:
             self._tripped = False
             return
-        self.trips += not self._tripped
+        if not self._tripped:
+            self.tripped_s.append(time.monotonic())
         self._tripped = True
         with suppress(LateError):
             self.set_mode(self.modes.of(self._held), limit_s=1.0)

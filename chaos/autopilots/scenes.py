@@ -124,6 +124,10 @@ _STICKS = {
 }  # fmt: skip
 _CUTS = {"cuts": "cuts", "back_s": "longest until heard again s", "trips": "failsafes"}
 _ATTACKS = {key: name for key, name in _WATCHED.items() if key.endswith("_attack")}
+_OUTAGES = {
+    "fails": "failures", "both": "both ways for > 4 s", "trips": "failsafes", "unforeseen": "of them at other times",
+    **_ATTACKS,
+}  # fmt: skip
 _TURNS = {"seconds": "seconds", "fails": "failures", "silence_s": "longest silence s", "trips": "failsafes"}
 _FILES = {"log_s": "LOG_DATA s", "ftp_s": "FTP s", "same": "both the same"}
 _SENSING = {"plain_tap": TAP, "plain_tap_requests": True}
@@ -189,7 +193,7 @@ SCENES = {
         ),
         Scene(
             "outages", f"{WATCHED_MIN:g} minutes by LTE with outages and SiK (simulated) with fades, watched",
-            outages, {"fails": "failures", "trips": "failsafes", **_ATTACKS}, True, _no_attack, wiring=Wiring.PATHS,
+            outages, _OUTAGES, True, lambda f: _no_attack(f) and f["unforeseen"] == 0, wiring=Wiring.PATHS,
         ),
         Scene(
             "sticks", f"RC override at {STICKS_HZ:g} Hz through {LOSS:.0%} loss", sticks, _STICKS, good=_no_trip,
