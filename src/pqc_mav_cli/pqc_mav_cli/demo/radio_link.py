@@ -3,17 +3,12 @@
 
 from pathlib import Path
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
-from pqc_mav_cli.demo.output import print_result
-from pqc_mav_cli.demo.pair import Flight, fly_all, milliseconds, per_second, seconds
+from pqc_mav_cli.demo.pair import Flight, milliseconds, per_second, seconds
+from pqc_mav_cli.demo.pair_view import fly_and_print, side_by_side
 from pqc_mav_cli.demo.radio_flight import BURST_MS, LOSS, PROFILE
 from pqc_mav_cli.demo.radio_result import CLEAR, SEALED, RadioResult, read, wait_ms
-from pqc_mav_cli.demo.view import verdict
-from pqc_mav_cli.ending import INTERRUPTED
 
 NAME = "radio"
 FLIGHT_S = 40.0
@@ -22,28 +17,20 @@ RATE_HZ = 226.0  # what a copter sends unasked (bench/results/autopilots.md); th
 
 def fly_radio(rate_hz: float | None, plot: str, as_json: bool) -> int:
     """Flies, draws and judges. Returns the exit code. Raises CliError."""
-    path = Path(plot or f"pqcmav-demo-{NAME}.png").expanduser()
-    flights = (Flight(CLEAR), Flight(SEALED))
-    result = RadioResult(FLIGHT_S, flights)
     rate = RATE_HZ if rate_hz is None else rate_hz
-    givens = ({"sealed": False, "rate": rate}, {"sealed": True, "rate": rate})
-    if not fly_all(result, "pqc_mav_cli.demo.radio_flight", givens):
-        return INTERRUPTED
-    if all(flight.samples for flight in flights):
-        from pqc_mav_cli.demo.radio_plot import draw
+    result = RadioResult(FLIGHT_S, (Flight(CLEAR), Flight(SEALED)))
+    givens = [{"sealed": sealed, "rate": rate} for sealed in (False, True)]
+    return fly_and_print(NAME, result, "pqc_mav_cli.demo.radio_flight", givens, (_draw, summary), plot, as_json)
 
-        draw(result, path)
-        result.plot = str(path)
-    said = [(flight.name, line) for flight in flights for line in flight.said]
-    return print_result(result, lambda: summary(result), said, as_json)
+
+def _draw(result: RadioResult, path: Path) -> None:
+    from pqc_mav_cli.demo.radio_plot import draw
+
+    draw(result, path)
 
 
 def summary(result: RadioResult) -> RenderableType:
     """Both flights side by side, and the verdict."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title="The same flight over SiK radios")
-    table.add_column("")
-    for flight in result.flights:
-        table.add_column(flight.name, justify="right")
     both = result.flights
     rows = {
         "messages a second at the ground": [per_second(each) for each in both],
@@ -56,18 +43,13 @@ def summary(result: RadioResult) -> RenderableType:
         "air packets lost": [_lost(each) for each in both],
         "bytes the radios had no room for": [_told(each, "overflowed") for each in both],
     }
-    for name, cells in rows.items():
-        table.add_row(name, *cells)
-    plot = [Text(f"plot: {result.plot}")] if result.plot else []
-    note_text = Text(
+    note = (
         f"simulated: vehicle, radios ({PROFILE.baud:,} baud, {PROFILE.air_kbit} kbit/s in the air), "
         f"{LOSS:.0%} of\nthe time no air, {BURST_MS:.0f} ms each; real: both ends of the tunnel.\n"
-        "In the clear: as a MAVLink router sends it; an autopilot that reads\nRADIO_STATUS would slow its streams.",
-        "dim",
+        "In the clear: as a MAVLink router sends it; an autopilot that reads\nRADIO_STATUS would slow its streams."
     )
     proved = "a telemetry radio carries the tunnel, and nobody reads along"
-    checks, *rest = verdict(result.checks(), result.error, result.passed, proved)
-    return Group(table, note_text, Text(""), checks, *plot, *rest)
+    return side_by_side(result, "The same flight over SiK radios", rows, note, proved)
 
 
 def _air_used(flight: Flight) -> str:
