@@ -87,5 +87,23 @@ TEST(RekeyPlan, WithoutAnIntervalNothingIsLate) {
   EXPECT_FALSE(rekey_is_late(facts));
 }
 
+TEST(RekeyPlan, TheFactsOfASession) {
+  Session::Info key;
+  key.suite = &require_suite("cs-classicmceliece348864-aesgcm-mldsa44");
+  key.features = features::kRatchet;
+  key.ratchets = 3;
+  key.installed_ns = 40;
+  key.full_boot_ns = 1000;
+  const auto facts = facts_of(key, false, 100, 1500);
+  EXPECT_TRUE(facts.large);
+  EXPECT_TRUE(facts.ratchets);
+  EXPECT_EQ(facts.in_a_row, 3);
+  EXPECT_EQ(facts.since_change, 60u);
+  EXPECT_EQ(facts.since_full, 500u);
+  EXPECT_FALSE(facts_of(key, true, 100, 1500).ratchets);
+  key.suite = &require_suite("cs-mlkem768-aesgcm-mldsa65");
+  EXPECT_FALSE(facts_of(key, false, 100, 1500).large);
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -28,18 +28,6 @@ StationTimers timers_of_choice(const EngineConfig& config) {
 
 }  // namespace
 
-std::uint64_t Backoff::next_ns() {
-  const auto base = std::min(most_, first_ << std::min(step_, 10u));
-  ++step_;
-  return base - base / 5 + random_() % (2 * base / 5 + 1);
-}
-
-std::uint64_t jittered_ns(double seconds, std::minstd_rand& random) {
-  const double share = static_cast<double>(random() - std::minstd_rand::min()) /
-                       static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
-  return to_ns(seconds * (0.9 + 0.2 * share));
-}
-
 DroneControl::DroneControl(const EngineConfig& config, EventQueue& events)
     : config_(config),
       events_(events),
@@ -265,14 +253,8 @@ void DroneControl::retry_periodic() {
 }
 
 RekeyFacts DroneControl::facts_of(const LinkPicture& picture) const {
-  const auto& key = *picture.current;
-  RekeyFacts out;
-  out.large = longest_server_hello(*key.suite, key.hybrid) > kLargeServerHello;
-  out.ratchets = bar_of(key.features, key.ratchets, picture.key_old) == RatchetBar::none;
-  out.in_a_row = key.ratchets;
+  auto out = pqcmav::facts_of(*picture.current, picture.key_old, now_ns(), boot_ns());
   out.interval = to_ns(config_.rekey_interval_s);
-  out.since_change = now_ns() - key.installed_ns;
-  out.since_full = boot_ns() - key.full_boot_ns;
   out.key_limit = to_ns(config_.key_limit_s);
   out.late_failures = late_failures_;
   return out;

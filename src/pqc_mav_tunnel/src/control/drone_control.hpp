@@ -13,6 +13,7 @@
 #include <string>
 #include <variant>
 
+#include "control/backoff.hpp"
 #include "control/blacklist.hpp"
 #include "control/handshake_client.hpp"
 #include "control/link_ledger.hpp"
@@ -28,26 +29,6 @@
 #include "thread.hpp"
 
 namespace pqcmav {
-
-/// Waiting times after failures: 0.5 s doubling to 8 s unless said otherwise, each spread by a fifth so that a fleet does
-/// not knock in step.
-class Backoff {
- public:
-  explicit Backoff(std::uint64_t seed, std::chrono::nanoseconds first = kBackoffFirst,
-                   std::chrono::nanoseconds most = kBackoffMax)
-      : random_(seed), first_(to_ns(first)), most_(to_ns(most)) {}
-  [[nodiscard]] std::uint64_t next_ns();
-  void reset() noexcept { step_ = 0; }
-
- private:
-  std::minstd_rand random_;
-  std::uint64_t first_, most_;
-  unsigned step_ = 0;
-};
-
-/// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey
-/// in step either.
-[[nodiscard]] std::uint64_t jittered_ns(double seconds, std::minstd_rand& random);
 
 class DroneControl {
  public:

@@ -311,9 +311,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
                     config_.suite->short_code + ". " + outcome.reason);
     suite_ = config_.suite;
   }
-  // An attempt that heard nothing lasted ten seconds already, and one that gave way has nothing to wait for.
-  const bool at_once = outcome.error == HandshakeError::timeout || outcome.error == HandshakeError::cancelled;
-  choice_.failed(at_once ? 0 : backoff_.next_ns(), now_ns());
+  choice_.failed(wait_after(outcome.error, backoff_), now_ns());
 }
 
 }  // namespace pqcmav

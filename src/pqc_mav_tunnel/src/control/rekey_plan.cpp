@@ -2,9 +2,20 @@
 #include "control/rekey_plan.hpp"
 
 #include "constants.hpp"
+#include "control/admission.hpp"
 #include "handshake/ratchet.hpp"
 
 namespace pqcmav {
+
+RekeyFacts facts_of(const Session::Info& key, bool key_old, std::uint64_t now, std::uint64_t boot) {
+  RekeyFacts out;
+  out.large = longest_server_hello(*key.suite, key.hybrid) > kLargeServerHello;
+  out.ratchets = bar_of(key.features, key.ratchets, key_old) == RatchetBar::none;
+  out.in_a_row = key.ratchets;
+  out.since_change = now - key.installed_ns;
+  out.since_full = boot - key.full_boot_ns;
+  return out;
+}
 
 bool rekey_is_late(const RekeyFacts& facts) noexcept {
   return facts.interval > 0 && facts.since_change >= 2 * facts.interval;

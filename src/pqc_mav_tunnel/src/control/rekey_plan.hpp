@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pqc_mav_tunnel/handshake_outcome.hpp"
+#include "session/session.hpp"
 
 namespace pqcmav {
 
@@ -18,6 +19,10 @@ struct RekeyFacts {
   std::uint64_t since_full = 0, key_limit = 0;
   unsigned late_failures = 0;  // since twice the interval has passed
 };
+
+/// Of a session with these keys, `now` and at `boot` by the clock that counts while the machine sleeps. The rest of the
+/// facts is the caller's.
+[[nodiscard]] RekeyFacts facts_of(const Session::Info& key, bool key_old, std::uint64_t now, std::uint64_t boot);
 
 /// Have two intervals passed without new keys?
 [[nodiscard]] bool rekey_is_late(const RekeyFacts& facts) noexcept;

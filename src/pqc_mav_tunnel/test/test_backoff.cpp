@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "control/drone_control.hpp"
+#include "control/backoff.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,6 +43,14 @@ TEST(Backoff, AFleetDoesNotKnockInStep) {
   std::set<std::uint64_t> waits;
   for (std::uint64_t seed = 0; seed < 100; ++seed) waits.insert(Backoff(seed * 1'000'003 + 17).next_ns());
   EXPECT_GT(waits.size(), 90u);
+}
+
+TEST(Backoff, OnlyAFailureThatCameAtOnceIsWaitedAfter) {
+  Backoff backoff(3);
+  EXPECT_EQ(wait_after(HandshakeError::timeout, backoff), 0u);
+  EXPECT_EQ(wait_after(HandshakeError::cancelled, backoff), 0u);
+  EXPECT_GE(wait_after(HandshakeError::bad_signature, backoff), kS * 4 / 10);
+  EXPECT_GE(wait_after(HandshakeError::rejected, backoff), kS * 8 / 10);
 }
 
 TEST(PeriodicRekey, IsSpreadByATenthEitherWay) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/backoff.hpp"
+
+#include <algorithm>
+
+#include "clock.hpp"
+
+namespace pqcmav {
+
+Backoff::Backoff(std::uint64_t seed, std::chrono::nanoseconds first, std::chrono::nanoseconds most)
+    : random_(static_cast<std::minstd_rand::result_type>(seed)), first_(to_ns(first)), most_(to_ns(most)) {}
+
+std::uint64_t Backoff::next_ns() {
+  const auto base = std::min(most_, first_ << std::min(step_, 10u));
+  ++step_;
+  return base - base / 5 + random_() % (2 * base / 5 + 1);
+}
+
+std::uint64_t wait_after(HandshakeError error, Backoff& backoff) {
+  const bool at_once = error == HandshakeError::timeout || error == HandshakeError::cancelled;
+  return at_once ? 0 : backoff.next_ns();
+}
+
+std::uint64_t jittered_ns(double seconds, std::minstd_rand& random) {
+  const double share = static_cast<double>(random() - std::minstd_rand::min()) /
+                       static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
+  return to_ns(seconds * (0.9 + 0.2 * share));
+}
+
+}  // namespace pqcmav
