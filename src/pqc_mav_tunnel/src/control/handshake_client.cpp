@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "control/admission.hpp"
-#include "handshake/restart_key.hpp"
 #include "handshake/retry_cookie.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
@@ -13,12 +11,6 @@ namespace pqcmav {
 namespace {
 
 constexpr std::chrono::milliseconds kAskEvery{50};
-constexpr std::uint64_t kNextTargetNs =
-    1'000'000'000;                        // a name with several addresses: the next one is tried after this
-constexpr std::size_t kPerFragment = 30;  // overhead of a datagram around a fragment
-constexpr std::size_t kTokensKept = 4;    // two for each of two sessions
-constexpr std::uint64_t kRestartEchoNs = 30'000'000'000;
-constexpr std::size_t kRestartSize = 1 + kSessionIdSize + kRestartTokenSize;
 
 }  // namespace
 
@@ -32,18 +24,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
   ClientOutcome out;
   if (!targets.empty()) out.gcs = targets.front();
   try {
-    auto attempt = std::make_shared<Attempt>();
-    random_bytes(attempt->name);
-    attempt->keys = derive_fragment_keys(params.psk, attempt->name);
-    attempt->options.attempt = attempt->name;
-    attempt->options.in_session = targets.empty();
-    attempt->options.datagram_limit = params.max_datagram;
-    attempt->targets = std::move(targets);
-    attempt->proven = params.ticket.has_value();
-    const auto longest = longest_server_hello(*params.suite, params.hybrid);
-    const std::size_t fragments = longest / (params.max_datagram - 50) + 1;
-    attempt->need = longest + kPerFragment * fragments;
-    attempt->limit_ns = now_ns() + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
+    auto attempt = std::make_shared<ClientAttempt>(params, std::move(targets), now_ns());
     HandshakeInitiator initiator(std::move(params));
     converse(initiator, std::move(attempt), give_up, out);
   } catch (const TunnelError& error) {
@@ -56,11 +37,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
 ClientOutcome HandshakeClient::run(RatchetParams params, const std::function<std::optional<std::string>()>& give_up) {
   ClientOutcome out;
   try {
-    auto attempt = std::make_shared<Attempt>();
-    random_bytes(attempt->name);
-    attempt->options.attempt = attempt->name;
-    attempt->options.in_session = true;
-    attempt->limit_ns = now_ns() + to_ns(kHandshakeLimit);
+    auto attempt = std::make_shared<ClientAttempt>(now_ns());
     RatchetInitiator initiator(std::move(params));
     converse(initiator, std::move(attempt), give_up, out);
   } catch (const TunnelError& error) {
@@ -71,7 +48,7 @@ ClientOutcome HandshakeClient::run(RatchetParams params, const std::function<std
 }
 
 template <typename Initiator>
-void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> attempt,
+void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<ClientAttempt> attempt,
                                const std::function<std::optional<std::string>()>& give_up, ClientOutcome& out) {
   const auto began = now_ns();
   const auto fail = [&](HandshakeError error, std::string reason) {
@@ -83,13 +60,14 @@ void HandshakeClient::converse(Initiator& initiator, std::shared_ptr<Attempt> at
     return full ? describe(error, code, true) : describe_ratchet(error, code, true);
   };
   try {
-    attempt->m1 = initiator.start(now_ns());
-    attempt->answers = initiator.expecting();
+    auto hello = initiator.start(now_ns());
     {
       const std::lock_guard lock(mutex_);
       letters_.clear();
     }
-    if (!data_.post([this, attempt] { begin(attempt); }))
+    if (!data_.post([this, attempt, hello = std::move(hello), answers = initiator.expecting()]() mutable {
+          begin(attempt, std::move(hello), std::move(answers));
+        }))
       return fail(HandshakeError::cancelled, "The proxy is shutting down.");
     attempt.reset();
     if constexpr (full) initiator.prepare();
@@ -185,61 +163,40 @@ void HandshakeClient::post_letter(Letter letter) {
   ready_.notify_all();
 }
 
-void HandshakeClient::begin(std::shared_ptr<Attempt> attempt) {
+void HandshakeClient::begin(std::shared_ptr<ClientAttempt> attempt, Bytes hello, std::vector<FrameLimits> answers) {
   attempt_ = std::move(attempt);
   silent_ = true;
   // Of the way to another station nothing is known.
-  const auto& targets = attempt_->targets;
+  const auto& targets = attempt_->targets();
   const auto& link = data_.link(0);
-  if (targets.empty() || std::ranges::find(targets, link.peer) != targets.end()) attempt_->options.known = link.known();
-  auto& options = attempt_->options;
-  options.wire_ns = targets.empty() ? options.known.wire_ns : data_.wire_ns(targets.front());
-  if (options.wire_ns != 0) options.datagram_limit = kDatagramSmall;
-  attempt_->transport.emplace(options, attempt_->keys.clone());
+  const bool same = targets.empty() || std::ranges::find(targets, link.peer) != targets.end();
+  const auto known = same ? link.known() : KnownLink{};
+  const auto wire_ns = targets.empty() ? known.wire_ns : data_.wire_ns(targets.front());
   const auto now = now_ns();
-  attempt_->next_target_ns = now + kNextTargetNs;
-  say_hello(now);
-}
-
-void HandshakeClient::say_hello(std::uint64_t now) {
-  auto& attempt = *attempt_;
-  attempt.transport->expect(attempt.answers);
-  if (attempt.targets.empty())
-    attempt.transport->start(attempt.m1, now);
-  else
-    attempt.transport->start_hello(attempt.m1, attempt.need, attempt.proven, now);
+  attempt_->begin(std::move(hello), std::move(answers), known, wire_ns, now);
   send_due(now);
 }
 
 void HandshakeClient::ask_again(std::uint16_t after_ms) {
   if (!attempt_) return;
-  const auto wait = std::clamp<std::uint64_t>(after_ms, kBusyRetryMin.count(), kBusyRetryMax.count());
-  attempt_->transport->expect(attempt_->answers);  // an M2 is welcome even so
-  const auto now = now_ns();
-  attempt_->held_until_ns = now + wait * 1'000'000;
-  attempt_->transport->hold_hello(attempt_->held_until_ns);
-  attempt_->busy = true;
-  // Inside a session there is nothing to lose by waiting: its keys go on working.
-  if (attempt_->targets.empty()) attempt_->limit_ns = std::max(attempt_->limit_ns, now + to_ns(kHandshakeLimit));
+  attempt_->ask_again(after_ms, now_ns());
   reschedule();
 }
 
 void HandshakeClient::reply(Bytes frame, std::vector<FrameLimits> expecting) {
   if (!attempt_) return;
   const auto now = now_ns();
-  attempt_->transport->expect(std::move(expecting));
-  attempt_->transport->start(std::move(frame), now);
+  attempt_->reply(std::move(frame), std::move(expecting), now);
   send_due(now);
 }
 
 void HandshakeClient::finish() {
   if (attempt_) {
-    const auto& targets = attempt_->targets;
-    const auto with = targets.empty() ? SockAddr{} : targets[attempt_->target];
+    const auto with = attempt_->in_session() ? SockAddr{} : attempt_->target();
     if (tickets_.size() == 1 || with.empty() || with == data_.link(0).peer || data_.link(0).peer.empty())
-      data_.note_round_trip(0, attempt_->transport->full_round_trip(), with);
+      data_.note_round_trip(0, attempt_->full_round_trip(), with);
     data_.rekey_over(0);
-    if (!targets.empty()) ended_ = {attempt_->name, attempt_->keys.clone(), now_ns() + kRestartEchoNs};
+    if (!attempt_->in_session()) ended_ = {attempt_->name(), attempt_->keys().clone(), now_ns() + kEndedEchoNs};
   }
   attempt_.reset();
   reschedule();
@@ -255,80 +212,41 @@ bool HandshakeClient::answers_ended(ByteView datagram, std::uint64_t now) const 
 
 HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& source, std::uint64_t now) {
   if (datagram[0] == kRestartType) {
-    if (datagram.size() != kRestartSize) return HandshakeDrop::malformed;
-    const auto session = datagram.subspan(1, kSessionIdSize);
-    const auto token =
-        std::ranges::find_if(tokens_, [&](const Token& each) { return std::ranges::equal(each.session, session); });
-    if (token == tokens_.end()) return HandshakeDrop::unknown;
-    if (!constant_time_equal(sha256({datagram.subspan(1 + kSessionIdSize)}), token->hash)) return HandshakeDrop::tag;
-    // Once per session. Until it has another one, its packets draw more of them, which are no stranger's.
-    if (token->taken_ns != 0)
-      return now - token->taken_ns <= kRestartEchoNs ? HandshakeDrop::repeated : HandshakeDrop::unknown;
-    token->taken_ns = now;
-    restarted_(SessionId(token->session));
-    return HandshakeDrop::taken;
+    const auto judged = tokens_.judge(datagram, now);
+    if (judged.restarted) restarted_(*judged.restarted);
+    return judged.outcome;
   }
   if (answers_ended(datagram, now)) return HandshakeDrop::repeated;
-  if (!attempt_ || attempt_->targets.empty()) return HandshakeDrop::unknown;
-  auto& attempt = *attempt_;
-  if (std::find(attempt.targets.begin(), attempt.targets.end(), source) == attempt.targets.end())
-    return HandshakeDrop::unknown;
-  if (datagram[0] == kRetryType) {
-    const auto cookie = open_retry(datagram, attempt.name, attempt.keys.from_gcs);
-    if (!cookie) return HandshakeDrop::tag;
-    silent_ = false;
-    attempt.transport->set_cookie(*cookie, now);
-    send_due(now);
-    return HandshakeDrop::taken;
-  }
-  const auto header = parse_handshake_header(datagram);
-  if (!header || header->from != HandshakeSide::gcs) return HandshakeDrop::malformed;
-  if (header->attempt != attempt.name) return HandshakeDrop::unknown;
-  if (!tag_good(attempt.keys.from_gcs, datagram)) return HandshakeDrop::tag;
-  auto outcome = HandshakeDrop::taken;
-  take(datagram, source, now, outcome);
+  if (!attempt_ || attempt_->in_session()) return HandshakeDrop::unknown;
+  const auto outcome = attempt_->on_datagram(datagram, source, now);
+  go_on(now);
   return outcome;
 }
 
 void HandshakeClient::on_session_frame(std::size_t link, ByteView value, std::uint64_t now) {
-  if (link != 0 || !attempt_ || !attempt_->targets.empty() || value.size() < kAttemptSize) return;
-  if (!std::equal(attempt_->name.begin(), attempt_->name.end(), value.begin())) return;
-  auto outcome = HandshakeDrop::taken;
-  take(value, SockAddr{}, now, outcome);
+  if (link == 0 && attempt_ && attempt_->on_session_part(value, now)) go_on(now);
 }
 
-void HandshakeClient::take(ByteView datagram, const SockAddr& source, std::uint64_t now, HandshakeDrop& outcome) {
-  auto& attempt = *attempt_;
-  silent_ = false;
-  const auto took = attempt.transport->on_datagram(datagram, 0, now);
-  outcome = took == Transport::Took::taken      ? HandshakeDrop::taken
-            : took == Transport::Took::repeated ? HandshakeDrop::repeated
-                                                : HandshakeDrop::malformed;
-  // The address that answers is the gcs: the others are tried no more.
-  if (attempt.transport->arriving() && attempt.targets.size() > 1) {
-    attempt.targets = {source};
-    attempt.target = 0;
-  }
-  if (auto message = attempt.transport->take_message()) {
-    attempt.busy = false;
-    post_letter({std::nullopt, std::move(*message), source});
-  }
+/// Something may have come of it.
+void HandshakeClient::go_on(std::uint64_t now) {
+  silent_ = attempt_->silent();
+  if (auto whole = attempt_->take_message()) post_letter({std::nullopt, std::move(whole->message), whole->from});
   send_due(now);
 }
 
 void HandshakeClient::send_due(std::uint64_t now) {
   auto& attempt = *attempt_;
   const auto send = [&] {
-    while (auto out = attempt.transport->poll(now)) {
-      if (attempt.targets.empty())
-        data_.send_handshake_part(0, out->datagram, now);
+    while (auto out = attempt.poll(now)) {
+      if (attempt.in_session())
+        data_.send_handshake_part(0, *out, now);
       else
-        data_.send_datagram(out->datagram, attempt.targets[attempt.target]);
+        data_.send_datagram(*out, attempt.target());
     }
   };
   send();
-  if (attempt.targets.empty() && data_.make_room(0, attempt.transport->stalls(), now)) {
-    attempt.transport->widen();
+  if (attempt.in_session() && data_.make_room(0, attempt.stalls(), now)) {
+    attempt.widen();
     send();
   }
   reschedule();
@@ -337,37 +255,27 @@ void HandshakeClient::send_due(std::uint64_t now) {
 void HandshakeClient::run(std::uint64_t now) {
   if (ended_ && now > ended_->until_ns) ended_.reset();  // its keys are wiped
   if (!attempt_) return reschedule();
-  auto& attempt = *attempt_;
-  if (now >= std::min(attempt.limit_ns, attempt.gives_up_ns())) {
-    const bool busy = attempt.busy;
+  if (attempt_->over(now)) {
+    const auto error = attempt_->ended_by();
     finish();
-    return post_letter({busy ? HandshakeError::rejected : HandshakeError::timeout, {}, {}});
-  }
-  if (attempt.targets.size() > 1 && now >= attempt.next_target_ns) {
-    attempt.target = (attempt.target + 1) % attempt.targets.size();
-    attempt.next_target_ns = now + kNextTargetNs;
+    return post_letter({error, {}, {}});
   }
   send_due(now);
 }
 
 void HandshakeClient::reschedule() noexcept {
   deadline_ = ended_ ? ended_->until_ns + 1 : Transport::kNever;
-  if (!attempt_) return;
-  const auto& attempt = *attempt_;
-  deadline_ = std::min({deadline_, attempt.transport->deadline(), attempt.limit_ns, attempt.gives_up_ns()});
-  if (attempt.targets.size() > 1) deadline_ = std::min(deadline_, attempt.next_target_ns);
+  if (attempt_) deadline_ = std::min(deadline_, attempt_->deadline());
 }
 
 void HandshakeClient::on_session_ended(std::size_t link, std::uint64_t) {
-  if (link != 0 || !attempt_ || !attempt_->targets.empty()) return;
+  if (link != 0 || !attempt_ || !attempt_->in_session()) return;
   finish();
   post_letter({HandshakeError::cancelled, {}, {}});
 }
 
 void HandshakeClient::on_return(const ReturnGrant& grant, std::size_t link) {
-  ReturnTicket ticket;
-  ticket.prefix = return_proof_prefix(grant.serial, grant.address_tag);
-  ticket.key = Secret<32>(grant.return_key.first<32>());
+  auto ticket = ticket_of(grant);
   const auto station = data_.link(link).station;
   const std::lock_guard lock(mutex_);
   if (station >= tickets_.size()) return;
@@ -381,11 +289,7 @@ void HandshakeClient::on_return(const ReturnGrant& grant, std::size_t link) {
 }
 
 void HandshakeClient::on_restart_token(const RestartToken& token, std::size_t link) {
-  const auto& current = data_.session(link).current();
-  if (!current) return;
-  std::erase_if(tokens_, [&](const Token& each) { return each.session == current->id; });
-  if (tokens_.size() == kTokensKept) tokens_.erase(tokens_.begin());
-  tokens_.push_back({current->id, sha256({token.token})});
+  if (const auto& current = data_.session(link).current()) tokens_.know(current->id, token);
 }
 
 }  // namespace pqcmav

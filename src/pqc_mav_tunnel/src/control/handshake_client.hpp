@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "control/client_attempt.hpp"
+#include "control/handed_out.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/ratchet.hpp"
 #include "handshake/transport.hpp"
@@ -70,27 +72,6 @@ class HandshakeClient final : public HandshakePort {
   [[nodiscard]] std::uint64_t deadline() const noexcept override { return deadline_; }
 
  private:
-  /// The data thread's half of an attempt.
-  struct Attempt {
-    AttemptId name{};
-    FragmentKeys keys;
-    TransportOptions options;
-    std::optional<Transport> transport;
-    std::vector<SockAddr> targets;  // empty: inside the session
-    std::size_t target = 0;
-    std::uint64_t next_target_ns = 0;
-    Bytes m1;  // or R1
-    std::size_t need = 0;
-    bool proven = false;
-    std::vector<FrameLimits> answers;  // what may answer M1
-    std::uint64_t limit_ns = 0;
-    std::uint64_t held_until_ns = 0;  // a busy gcs asked for so much patience
-    bool busy = false;                // that is the last it said
-    /// When there was no progress for too long; what it was asked to wait does not count.
-    [[nodiscard]] std::uint64_t gives_up_ns() const noexcept {
-      return std::max(transport->last_progress(), held_until_ns) + to_ns(kNoProgressLimit);
-    }
-  };
   /// What the data thread tells the control thread.
   struct Letter {
     std::optional<HandshakeError> ended;
@@ -99,17 +80,16 @@ class HandshakeClient final : public HandshakePort {
   };
 
   template <typename Initiator>
-  void converse(Initiator& initiator, std::shared_ptr<Attempt> attempt,
+  void converse(Initiator& initiator, std::shared_ptr<ClientAttempt> attempt,
                 const std::function<std::optional<std::string>()>& give_up, ClientOutcome& out);
   [[nodiscard]] std::optional<Letter> next_letter(const std::function<std::optional<std::string>()>& give_up,
                                                   std::string& reason);
-  void begin(std::shared_ptr<Attempt> attempt);
+  void begin(std::shared_ptr<ClientAttempt> attempt, Bytes hello, std::vector<FrameLimits> answers);
   void reply(Bytes frame, std::vector<FrameLimits> expecting);
   void ask_again(std::uint16_t after_ms);
   void finish();
   [[nodiscard]] bool answers_ended(ByteView datagram, std::uint64_t now) const;
-  void say_hello(std::uint64_t now);
-  void take(ByteView datagram, const SockAddr& source, std::uint64_t now, HandshakeDrop& outcome);
+  void go_on(std::uint64_t now);
   void send_due(std::uint64_t now);
   void post_letter(Letter letter);
   void reschedule() noexcept;
@@ -118,14 +98,9 @@ class HandshakeClient final : public HandshakePort {
   std::function<void(const SessionId&)> restarted_;
 
   // Data thread.
-  std::shared_ptr<Attempt> attempt_;
+  std::shared_ptr<ClientAttempt> attempt_;
   std::uint64_t deadline_ = Transport::kNever;
-  struct Token {
-    SessionId session{};
-    Hash hash{};
-    std::uint64_t taken_ns = 0;  // 0: not yet
-  };
-  std::vector<Token> tokens_;  // the newest, two for each link
+  RestartTokens tokens_;
   /// An attempt that ended a moment ago: what still answers it is no stranger's.
   struct Ended {
     AttemptId name{};
