@@ -358,9 +358,6 @@ class DataPlane {
   void send_control_by_all(Link& link, ByteView tlvs, std::uint64_t now);
   void answer_probe(Link& link, const Probe& probe, const SockAddr& source, std::uint64_t now);
   void say_arrived(Link& link, std::uint64_t now, std::optional<std::uint8_t> switched_to = std::nullopt);
-  [[nodiscard]] static std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept;
-  /// Appends a PROBE that goes now.
-  static std::size_t append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept;
   void tick(std::uint64_t now);
   void tick_link(std::size_t index, std::uint64_t now);
   void on_set_back(std::uint64_t now);

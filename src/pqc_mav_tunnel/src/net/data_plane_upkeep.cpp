@@ -8,6 +8,7 @@
 
 #include "net/data_plane.hpp"
 #include "net/data_plane_hold.hpp"
+#include "net/link_upkeep.hpp"
 
 namespace pqcmav {
 namespace {
@@ -115,25 +116,12 @@ void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t no
     send_control_now(link, ByteView(tlvs).first(*used), now);
 }
 
-std::size_t DataPlane::append_seen(const Link& link, MutableBytes tlvs, std::size_t used) noexcept {
-  if (const auto highest = link.session.seen()) used = append_control(tlvs, used, Seen{*highest}).value_or(used);
-  const auto& current = link.session.current();
-  const auto& came = link.arrived;
-  if (came.at == 0 || !current || came.key != load_be<std::uint64_t>(current->id.data())) return used;
-  return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_arrived}).value_or(used);
-}
-
 /// At once of the first packet under new keys, before which nothing can wait in the link: the least delay there is.
 void DataPlane::say_arrived(Link& link, std::uint64_t now, std::optional<std::uint8_t> switched_to) {
   std::array<std::uint8_t, 96> tlvs{};
   auto used = switched_to ? *append_control(tlvs, 0, Switched{*switched_to}) : 0;
   used = append_seen(link, tlvs, used);
   if (used != 0) send_control_now(link, ByteView(tlvs).first(used), now);
-}
-
-std::size_t DataPlane::append_probe(Link& link, MutableBytes tlvs, std::size_t used, std::uint64_t now) noexcept {
-  link.last_probe_ns = now;
-  return append_control(tlvs, used, link.probes.ask(now_ns())).value_or(used);
 }
 
 void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, bool long_form) {
@@ -144,8 +132,7 @@ void DataPlane::send_control_now(Link& link, ByteView tlvs, std::uint64_t now, b
 /// have one of its own.
 void DataPlane::answer_probe(Link& link, const Probe& probe, const SockAddr& source, std::uint64_t now) {
   std::array<std::uint8_t, 96> tlvs{};
-  const auto size = append_control(tlvs, 0, ProbeReply{probe.id, probe.t1, now, now_ns()});
-  const auto all = ByteView(tlvs).first(append_seen(link, tlvs, *size));
+  const auto all = ByteView(tlvs).first(append_probe_reply(link, probe, tlvs, now));
   send_control_now(link, all, now);
   if (!link.paths || !link.paths->told()) return;
   if (source != link.peer && link.paths->lives(source)) send_control_to(link, &source, all, now);
@@ -252,33 +239,9 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
     return notify ? changed(index, now) : link.publish(now);
   }
   std::array<std::uint8_t, 256> tlvs{};
-  std::size_t used = 0;
-  // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
-  const bool drone = config_.role == Role::drone;
-  bool names_session = drone;
-  const bool silent = drone && link.session.silence(now) >= probe_silence_ns();
-  if (now >= link.next_report_ns) {
-    link.next_report_ns = now + to_ns(kReportEvery);
-    link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
-    if (link.report_due(drone, silent, now)) {
-      used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
-      if (link.aside > 0) used = append_control(tlvs, used, Aside{link.aside}).value_or(used);
-      if (link.pace.seldom() && !silent) used = append_probe(link, tlvs, used, now);
-    }
-  } else if (now >= link.next_probe_ns) {
-    // Half-way to the next report, so that even an idle link is heard twice a second. A drone that hears nothing probes
-    // more often: an answer says that the session lives, and ends the handshake that would replace it.
-    link.next_probe_ns = silent ? now + to_ns(kProbeSilentEvery) : link.next_report_ns + to_ns(kProbeAfterReport);
-    if (link.probe_due(drone, silent, now)) used = append_probe(link, tlvs, used, now);
-  }
-  if (used == 0 && now - link.session.last_sent_ns() >= to_ns(config_.keepalive_s)) {
-    used = *append_control(tlvs, used, Keepalive{});
-    names_session = false;
-  }
-  if (used != 0) {
-    used = link.announcements.append_to(tlvs, used);
-    send_control_now(link, ByteView(tlvs).first(used), now, names_session);
-  }
+  const UpkeepRules rules{config_.role == Role::drone, to_ns(config_.keepalive_s), probe_silence_ns()};
+  if (const auto word = append_upkeep(link, rules, tlvs, now); word.used != 0)
+    send_control_now(link, ByteView(tlvs).first(word.used), now, word.names_session);
   if (notify)
     changed(index, now);
   else
@@ -314,8 +277,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
   const auto epoch = keys.epoch;
   const auto features = keys.features;
   const auto [standby, term] = std::pair(keys.standby, keys.term);
-  const auto round_trip = link.probes.rtt_ns().value_or(0);
-  link.session.install(std::move(keys), now, std::min(round_trip + round_trip / 2, to_ns(kTurnMost)));
+  link.session.install(std::move(keys), now, turn_ns(link));
   refresh_lookup(index);
   link.closed_by_peer = false;
   if (config_.role == Role::drone) {
@@ -330,11 +292,8 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
         paths_->count_taken(link.peer.path);
       }
     }
-    // At once, so that the gcs switches even when no telemetry flows.
     std::array<std::uint8_t, 16> tlvs{};
-    auto used = append_control(tlvs, 0, Switched{epoch});
-    used = append_control(tlvs, *used, Keepalive{});
-    send_control_now(link, ByteView(tlvs).first(*used), now);
+    send_control_now(link, ByteView(tlvs).first(append_switched(tlvs, epoch)), now);
   } else {
     link.pending_role = (features & features::kStations) == 0 ? StationRole::none
                         : standby                             ? StationRole::standby
