@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that the liboqs of this process lacks, or has otherwise.
+#define OPENSSL_SUPPRESS_DEPRECATED  // RAND_set_rand_method
 #include <gtest/gtest.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
 
 #include "crypto/kem_sig.hpp"
 #include "temp_folder.hpp"
@@ -52,6 +56,20 @@ TEST(LiboqsProvider, AnOlderNameIsTakenIfTheNewerIsMissingOrAnotherVersion) {
   EXPECT_EQ(name(info), "ML-KEM-768");
   info.oqs_names = {"ML-KEM-1024", "ML-KEM-768"};
   EXPECT_EQ(name(info), "ML-KEM-768");
+}
+
+// OpenSSL's lock for it is one for all threads: an idle thread that makes keys would hold up handshakes.
+TEST(LiboqsProvider, RandomBytesComeFromTheKernelAndNotFromOpenSsl) {
+  static int asked = 0;
+  const auto count = [](unsigned char* out, int size) { return std::fill_n(out, size, ++asked), 1; };
+  const RAND_METHOD method{nullptr, count, nullptr, nullptr, count, [] { return 1; }};
+  ASSERT_EQ(RAND_set_rand_method(&method), 1);
+  const auto pair = Kem(*find_kem("mlkem768"), kLiboqs).keypair();
+  const auto key = Sig(*find_sig("mldsa65"), kLiboqs).keypair();
+  EXPECT_EQ(RAND_set_rand_method(nullptr), 1);
+  EXPECT_EQ(asked, 0);
+  const auto first = pair.public_key, second = Kem(*find_kem("mlkem768"), kLiboqs).keypair().public_key;
+  EXPECT_NE(first, second);
 }
 
 }  // namespace

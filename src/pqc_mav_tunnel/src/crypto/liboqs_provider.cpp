@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <mutex>
 
+#include "crypto/kdf.hpp"
 #include "crypto/provider.hpp"
 
 namespace pqcmav {
@@ -94,10 +95,21 @@ bool enabled(const SigInfo&, const char* name) { return OQS_SIG_alg_is_enabled(n
 KemHandle made(const KemInfo&, const char* name) { return KemHandle(OQS_KEM_new(name)); }
 SigHandle made(const SigInfo&, const char* name) { return SigHandle(OQS_SIG_new(name)); }
 
+/// liboqs by itself asks OpenSSL, which takes one lock for all threads each time (RAND_get_rand_method). The thread of the
+/// key pool may lose the processor inside of it, and on a busy machine it gets it back after minutes, while others spin.
+void from_kernel(std::uint8_t* out, std::size_t size) noexcept { random_bytes({out, size}); }
+
+void begin() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    OQS_init();
+    OQS_randombytes_custom_algorithm(from_kernel);
+  });
+}
+
 template <typename Info>
 Lookup liboqs_lookup(const Info& info) {
-  static std::once_flag once;
-  std::call_once(once, OQS_init);
+  begin();
   std::string names, mismatch;
   for (const auto candidate : info.oqs_names) {
     if (candidate.empty()) continue;
