@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from pqc_mav_bringup.printer import say as note
 from pqc_mav_common.errors import one_line
@@ -18,14 +20,31 @@ if TYPE_CHECKING:
 __all__ = ["PROGRAM", "WIDE", "console", "fitted", "note", "print_error", "print_json"]  # note: no part of a result
 
 PROGRAM = "pqcmav"
+_FILLING = re.compile(r"[ ]+$", re.MULTILINE)
 WIDE = 240  # columns where there is no terminal: no table of ours is cut
 
 
 def console() -> Console:
-    """For results. Colours only on a terminal; a pipe gets whole tables."""
+    """For results. Colours only on a terminal; a pipe gets whole tables, without blanks that fill up their lines."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+    if sys.stdout.isatty():
+        return Console(highlight=False, soft_wrap=False)
+    return Console(file=cast(IO[str], _Unfilled()), width=WIDE, highlight=False, soft_wrap=False)
+
+
+class _Unfilled(io.TextIOBase):
+    """Standard output without blanks at the ends of lines."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return sys.stdout.encoding
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(_FILLING.sub("", text))
+
+    def flush(self) -> None:
+        sys.stdout.flush()
 
 
 def fitted(out: Console, table: Callable[[Collection[str]], Table], expendable: Sequence[str]) -> RenderableType:

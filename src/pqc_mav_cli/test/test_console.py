@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from pqc_mav_cli import suites_command
-from pqc_mav_cli.console import fitted
+from pqc_mav_cli.console import console, fitted
 
 SUITE = {
     "short_code": "MC-8192-CP-SP-256s",
@@ -47,3 +47,11 @@ def test_a_row_stays_on_one_line_and_says_which_columns_are_missing(name: str, w
     missing = rest[0] if rest else ""
     assert all((title in head) != (title in missing) for title in TABLES[name][1])
     assert bool(missing) == (width <= 132)
+
+
+def test_a_pipe_gets_whole_lines_that_end_where_their_words_end(capsys: pytest.CaptureFixture[str]) -> None:
+    out = console()
+    out.print(fitted(out, *TABLES["suites"]))
+    lines = capsys.readouterr().out.splitlines()
+    assert any("cs-classicmceliece8192128-chacha20poly1305-sphincs256s" in line for line in lines)
+    assert all(line == line.rstrip() for line in lines) and any(len(line) > 100 for line in lines)
