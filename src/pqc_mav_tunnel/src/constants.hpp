@@ -135,6 +135,7 @@ inline constexpr std::size_t kShapeParameters = 2'048, kShapeParameterBytes = 12
 inline constexpr unsigned kShapeParameterTurns = 4;  // one of so many turns is the others' while parameters wait
 inline constexpr std::size_t kShapeRekey = 16;       // a rekey's own window is smaller where the link is thin
 inline constexpr unsigned kShapeTurns = 10;          // one of so many of the streams' turns is the rest's
+inline constexpr unsigned kShapeFileTurns = 4;       // while pieces of a file are among it
 inline constexpr milliseconds kShapeWaitMost{250};   // for what a stream brings more news than another
 inline constexpr milliseconds kShapeCommandWait{
     250};  // then a command leaves although the tunnel's frames took its rate,

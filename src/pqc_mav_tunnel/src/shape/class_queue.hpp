@@ -23,6 +23,7 @@ class ClassQueue {
     std::optional<std::uint32_t> signer = std::nullopt;
     std::uint64_t order = 0;  // in which its newest value came, among those of all classes
     bool twice = false;       // as in Treatment
+    bool file = false;        // likewise
     /// What it brings: how much newer it is than what the other end has.
     [[nodiscard]] std::uint64_t news() const noexcept { return before == 0 ? ~std::uint64_t{0} : taken - before; }
   };
@@ -65,6 +66,20 @@ class ClassQueue {
         std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& each) { return each.stream == stream; });
     return at == waiting_.end() ? nullptr : &*at;
   }
+  [[nodiscard]] std::size_t files() const noexcept {
+    return static_cast<std::size_t>(std::ranges::count(waiting_, true, &Waiting::file));
+  }
+  /// Takes out what a newer packet may push out of a full queue. Pieces of files and others have half of it for sure. Of
+  /// a file the newest goes, which fills no gap; of the others the oldest. Nothing if the newer one is to go itself.
+  std::optional<Waiting> make_room(bool for_file) noexcept {
+    const auto of_files = 2 * files(), all = waiting_.size();
+    if (for_file && of_files >= all) return std::nullopt;
+    const auto found = of_files > all
+                           ? std::ranges::find(waiting_.rbegin(), waiting_.rend(), true, &Waiting::file).base() - 1
+                           : std::ranges::find(waiting_, false, &Waiting::file);
+    pick(*found);
+    return pop();
+  }
   /// There must be room.
   void push(const Waiting& packet) noexcept { waiting_.push_back(packet); }
   Waiting pop() noexcept {
@@ -72,10 +87,6 @@ class ClassQueue {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(picked_));
     picked_ = 0;
     return out;
-  }
-  Waiting pop_oldest() noexcept {
-    picked_ = 0;
-    return pop();
   }
   /// Takes out and visits the satellite receiver's corrections that were queued before `since`.
   template <typename Visit>

@@ -71,6 +71,7 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
   packet.signer = as.signer;
   packet.order = ++order_;
   packet.twice = as.twice;
+  packet.file = as.file;
   if (auto* older = as.stream ? queued.find(*as.stream) : nullptr) {
     ++counted.replaced;
     older->size = packet.size;
@@ -79,11 +80,14 @@ void Shaper::enqueue(ByteView bytes, const DatagramClass& as, std::uint64_t now)
     older->order = packet.order;
     packet.place = older->place;
   } else {
-    if (queued.full() && as.file) {  // what comes after a gap is asked for once more: the queued ones fill it
-      ++counted.dropped;
-      return;
+    if (queued.full()) {
+      const auto least = queued.make_room(as.file);
+      if (!least) {
+        ++counted.dropped;
+        return;
+      }
+      drop(line, *least);
     }
-    if (queued.full()) drop(line, queued.pop_oldest());
     packet.place = pool(line).take();
     packet.taken = now;
     if (as.stream) packet.before = sent_values_.of(*as.stream);
@@ -119,8 +123,8 @@ std::size_t Shaper::cost(Line line, const Overhead& overhead) noexcept {
 }
 
 /// Commands; a rekey's share; transfers; parameters, with the others at every fourth turn; streams, with the rest at
-/// every tenth. What nobody else wants is the rekey's, too. Of the streams that wait it is the turn of that which brings
-/// the most news, if none waited for long.
+/// every tenth, or fourth if it has files. What nobody else wants is the rekey's, too. Of the streams that wait it is the
+/// turn of that which brings the most news, if none waited for long.
 std::optional<Shaper::Line> Shaper::most_important(std::uint64_t now, const Overhead& overhead) noexcept {
   using enum Line;
   const bool rekeys = !queue(rekey).empty();
@@ -131,7 +135,8 @@ std::optional<Shaper::Line> Shaper::most_important(std::uint64_t now, const Over
   const bool others = streams || !queue(rest).empty();
   const bool values = !queue(parameters).empty() && (on() || !holds_parameters_);
   if (values && (!others || parameter_turns_ + 1 < kShapeParameterTurns)) return parameters;
-  if (!queue(rest).empty() && (!streams || stream_turns_ + 1 >= kShapeTurns)) return rest;
+  const auto turns = queue(rest).files() != 0 ? kShapeFileTurns : kShapeTurns;
+  if (!queue(rest).empty() && (!streams || stream_turns_ + 1 >= turns)) return rest;
   if (streams) {
     queue(stream).pick(now -
                        std::min(now, static_cast<std::uint64_t>(std::chrono::nanoseconds(kShapeWaitMost).count())));
