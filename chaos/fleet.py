@@ -24,7 +24,7 @@ from accounting import SOFTNET, Account, EndCounts, Way, account, backlog_drops,
 from children import Child, ChildError
 from fleet_page import costs, page
 from fleet_result import SLICE_S, SUITES, FleetResult, judge, summary
-from priority import prefer, prefer_threads
+from priority import OF_DRONES, OF_GCS, OF_TRAFFIC, THREADS_OF_GCS, prefer, prefer_threads
 from traffic import End, TrafficProcess, application_socket, compiled, total
 
 from pqc_mav_common import two_ends
@@ -34,9 +34,6 @@ from pqc_mav_common.waiting import wait_until
 _CONNECT_S = 60.0
 _REKEY_LIMIT_S = 60.0
 _NICE_OF_DRONES = 5
-# With --ahead. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
-_OF_GCS, _OF_TRAFFIC, _OF_DRONES = 4, 3, 1
-_THREADS_OF_GCS = {"pqc-data": _OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
 _FIRST_REKEYS = 0.8  # of the time: by then every drone has begun one
 _COUNTERS_S = 2.2  # the engines ask the kernel what it dropped once a second
 
@@ -77,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         print("fleet: all numbers must be above 0.")
         return 2
     machine = tables.machine()
-    if options.ahead and not prefer(os.getpid(), _OF_GCS):
+    if options.ahead and not prefer(os.getpid(), OF_GCS):
         print("fleet: --ahead needs the right to real-time priority (root, or an RLIMIT_RTPRIO).")
         return 2
     if options.perf and not shutil.which("perf"):
@@ -122,9 +119,9 @@ def fly(options: argparse.Namespace) -> FleetResult:
         # In the field they have processors of their own: here they do not take those of the gcs.
         hosts = [_child(stack, _NICE_OF_DRONES) for _ in range(options.processes)]
         if options.ahead:
-            prefer_threads(gcs.pid, _THREADS_OF_GCS)
+            prefer_threads(gcs.pid, THREADS_OF_GCS)
             for host in hosts:
-                prefer(host.pid, _OF_DRONES)
+                prefer(host.pid, OF_DRONES)
         result.rss_drone_process_empty_kib = sum(_settled_memory(host) for host in hosts)
         begin = time.monotonic()
         applications = {name: end.getsockname()[1] for name, end in zip(names, vehicles, strict=True)}
@@ -141,7 +138,7 @@ def fly(options: argparse.Namespace) -> FleetResult:
         traffic = TrafficProcess(ends, program=compiled())
         stack.callback(traffic.close)
         if options.ahead:
-            prefer(traffic.pid, _OF_TRAFFIC)
+            prefer(traffic.pid, OF_TRAFFIC)
         time.sleep(1.0)
         before = pss_kib(gcs.pid)
         clock, cpu = time.monotonic(), _cpu(gcs, hosts, traffic)

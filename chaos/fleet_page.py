@@ -21,7 +21,8 @@ def _scatter(slices: list[float]) -> str:
     return f" ({mean:.1f} ± {half:.1f} in {len(slices)} slices of {SLICE_S:g} s)"
 
 
-def _losses(each: Account) -> str:
+def losses(each: Account) -> str:
+    """How many were lost, and by which counters."""
     named = ", ".join(f"{name} {count:,}" for name, count in each.by.items())
     return f"{each.lost:,}" + (f": {named}" if named else "")
 
@@ -97,7 +98,7 @@ def page(result: FleetResult, found: list[str], options: argparse.Namespace, mac
         ("all connected after", f"{result.connect_s:.2f} s"),
         ("duration", f"{result.seconds:.0f} s"),
         ("messages sent / delivered", f"{sent:,} / {received:,}"),
-        *((f"lost on the way {name}, by counter", _losses(each)) for name, each in result.accounts.items()),
+        *((f"lost on the way {name}, by counter", losses(each)) for name, each in result.accounts.items()),
         ("lost without a counter", unexplained(result)),
         ("lost, doubled, spoiled", f"{sent - received}, {total(counts, 'duplicates')}, {counts['corrupted']}"),
         ("delivered to the wrong end", counts["misdelivered"]),

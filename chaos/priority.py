@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+# Of many drones and one gcs. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
+OF_GCS, OF_TRAFFIC, OF_DRONES = 4, 3, 1
+THREADS_OF_GCS = {"pqc-data": OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
+
 
 def prefer(pid: int, priority: int) -> bool:
     """Give a process a real-time priority (1 is the least); what it starts from now on inherits it. False where that is

@@ -10,7 +10,8 @@ foreach(name aead_benchmark handshake_benchmark plain_forwarder udp_load fleet_t
 endforeach()
 
 # Its parts that need no socket are a library, which has tests.
-add_executable(pqcmav-fleet fleet/main.cpp fleet/fleet.cpp fleet/fleet_report.cpp fleet/ground_sink.cpp)
+add_executable(pqcmav-fleet micro_benchmarks/fleet/main.cpp micro_benchmarks/fleet/fleet.cpp
+  micro_benchmarks/fleet/fleet_report.cpp micro_benchmarks/fleet/ground_sink.cpp)
 set_target_properties(pqcmav-fleet PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND}
   RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/micro_benchmarks")
 add_dependencies(micro_benchmarks pqcmav-fleet)

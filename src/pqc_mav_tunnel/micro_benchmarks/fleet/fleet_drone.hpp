@@ -42,9 +42,10 @@ struct Outcomes {
 
 /// What the drones of a fleet count together.
 struct DroneTally {
-  std::uint64_t packets_sent = 0, packets_received = 0;
-  std::uint64_t skipped = 0,
-                late = 0;  // of the gcs' packets: not come when a later one did, and those that came after all
+  // Packets of sessions, and datagrams of first handshakes. What came is one of: delivered, control, drops, handshakes.
+  std::uint64_t packets_sent = 0, handshake_datagrams_sent = 0, received = 0, delivered = 0, control = 0;
+  // Of the gcs' packets: not come when a later one did, and those of them that came after all.
+  std::uint64_t skipped = 0, late = 0;
   std::uint64_t messages_sent = 0, messages_unsent = 0, messages_received = 0;
   Outcomes first, rekeys;
   std::array<std::uint64_t, kDropKinds> drops{};
@@ -52,11 +53,11 @@ struct DroneTally {
 };
 
 struct DroneEvent {
-  enum class What : std::uint8_t { connected, lost, failed, rekeyed, rekey_failed };
+  enum class What : std::uint8_t { connected, lost, heard, failed, rekeyed, rekey_failed };
   What what;
   std::string_view why;        // of what was lost or failed
   std::uint64_t took_ns = 0;   // the attempt
-  std::uint64_t since_ns = 0;  // connected: since the session before was lost, or the start
+  std::uint64_t since_ns = 0;  // connected, heard: since the session before was lost, or the start
 };
 std::string_view to_string(DroneEvent::What what) noexcept;
 
@@ -113,7 +114,7 @@ class FleetDrone {
   void on_packet(const Header& header, MutableBytes datagram, std::uint64_t now);
   void on_control(const ControlList& controls, bool current, std::uint64_t now);
   void acknowledge(const Control& control, std::uint64_t now);
-  void send(ByteView datagram);
+  void send_packet(ByteView packet);
   void send_control(ByteView tlvs, std::uint64_t now, bool long_form = false);
   void tick(std::uint64_t now);
   void schedule_tick(std::uint64_t now);

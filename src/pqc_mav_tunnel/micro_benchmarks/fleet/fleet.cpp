@@ -28,7 +28,7 @@ constexpr std::size_t kSlots = 32, kLargestDatagram = 2'048;
 // A limit, and no memory before something waits: the longest flight of a gcs, which are some datagrams of a handshake,
 // has room however late this thread is.
 constexpr std::size_t kBufferKib = 128;
-constexpr std::size_t kDescriptorsBeside = 64;
+constexpr std::size_t kBeside = 64;       // descriptors that are no drone's
 constexpr std::size_t kPerNetwork = 250;  // addresses used of the last byte
 constexpr std::uint64_t kSecondNs = 1'000'000'000, kMillisecondNs = 1'000'000;
 constexpr std::uint64_t kGroundTag = ~std::uint64_t{0}, kCommandTag = kGroundTag - 1, kSignalTag = kGroundTag - 2;
@@ -127,7 +127,7 @@ void Fleet::open_sockets(std::size_t count) {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur < count + kDescriptorsBeside)
+  if (limit.rlim_cur < count + kBeside)
     throw TunnelError(Errc::io, std::to_string(count) + " drones need as many descriptors, and this process may have " +
                                     std::to_string(limit.rlim_cur) + " ('ulimit -n').");
   members_.resize(count);
@@ -163,7 +163,8 @@ void Fleet::run(const std::function<void(const std::string&)>& report) {
   make_drones(began_ns_);
   const auto end = options_.seconds > 0 ? began_ns_ + to_ns(options_.seconds) : TimerHeap::kNever;
   auto next_report = began_ns_ + kSecondNs;
-  std::array<epoll_event, 512> ready{};
+  // All that have something: what came late for want of time is read before a timer counts it as lost.
+  std::vector<epoll_event> ready(members_.size() + kBeside);
   for (auto now = began_ns_; !stopping_ && now < end; now = now_ns()) {
     do_due(now);
     if (now >= next_report) {
@@ -171,7 +172,7 @@ void Fleet::run(const std::function<void(const std::string&)>& report) {
       next_report += (now - next_report) / kSecondNs * kSecondNs + kSecondNs;
     }
     const auto most = std::min(next_report, end);
-    const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), wait_ms(now_ns(), most));
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), wait_ms(now_ns(), most));
     for (int i = 0; i < count; ++i) {
       const auto tag = ready[static_cast<std::size_t>(i)].data.u64;
       if (tag == kGroundTag)
@@ -200,7 +201,7 @@ void Fleet::do_due(std::uint64_t now) {
     schedule(rung->second);
   }
   while (const auto rung = messages_.take(now)) {
-    say_message(rung->second, now);
+    if (!hushed_) say_message(rung->second, now);
     messages_.set(rung->second, rung->first + message_ns_);
   }
 }
@@ -232,7 +233,7 @@ void Fleet::send(std::size_t drone, ByteView datagram) {
     ++send_errors_;
 }
 
-/// Words on a line each: "cut" and "restore" for all drones' links, "stop".
+/// Words on a line each: "cut" and "restore" for all drones' links, "hush" and "speak" for their messages, "stop".
 void Fleet::read_commands() {
   std::array<char, 256> text;
   const auto got = ::read(STDIN_FILENO, text.data(), text.size());
@@ -244,6 +245,7 @@ void Fleet::read_commands() {
   for (std::string word; words >> word;) {
     if (word == "cut") cut_off_ = true;
     if (word == "restore") cut_off_ = false;
+    if (word == "hush" || word == "speak") hushed_ = word == "hush";
     if (word == "stop") stopping_ = true;
   }
 }

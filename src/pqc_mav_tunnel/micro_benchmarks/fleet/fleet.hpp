@@ -69,7 +69,7 @@ class Fleet final : private DroneWorld {
   UdpReceiver in_;
   Fd epoll_, signals_;
   std::ofstream events_;
-  bool cut_off_ = false, stopping_ = false;
+  bool cut_off_ = false, hushed_ = false, stopping_ = false;
   std::uint64_t began_ns_ = 0, message_ns_ = 0, latest_ns_ = 0;
   std::uint64_t send_errors_ = 0, cut_ = 0, kernel_dropped_ = 0;  // datagrams
 };

@@ -28,6 +28,7 @@ std::string_view to_string(DroneEvent::What what) noexcept {
   switch (what) {
     case DroneEvent::What::connected: return "connected";
     case DroneEvent::What::lost: return "lost";
+    case DroneEvent::What::heard: return "heard";
     case DroneEvent::What::failed: return "failed";
     case DroneEvent::What::rekeyed: return "rekeyed";
     case DroneEvent::What::rekey_failed: return "rekey_failed";
@@ -54,7 +55,7 @@ FleetDrone::FleetDrone(const DroneRules& rules, DroneTally& tally, DroneWorld& w
 }
 
 void FleetDrone::on_datagram(MutableBytes datagram, const SockAddr& source, std::uint64_t now) {
-  ++tally_.packets_received;
+  ++tally_.received;
   const auto header = parse_header(datagram);
   header ? on_packet(*header, datagram, now) : on_handshake(datagram, source, now);
 }
@@ -82,14 +83,17 @@ void FleetDrone::on_packet(const Header& header, MutableBytes datagram, std::uin
     if (const auto used = append_seen(link_, tlvs, 0); used != 0) send_control(ByteView(tlvs).first(used), now);
   }
   if (opened.type == FrameType::data) {
+    ++tally_.delivered;
     ++tally_.messages_received;
   } else if (opened.type == FrameType::bundle) {
     BundleParts parts;
     if (!parse_bundle(opened.payload, parts)) return refuse(Drop::decrypt_fail);
+    ++tally_.delivered;
     tally_.messages_received += parts.count;
   } else {
     ControlList controls;
     if (!parse_controls(opened.payload, controls)) return refuse(Drop::decrypt_fail);
+    ++tally_.control;
     on_control(controls, opened.current, now);
   }
 }
@@ -143,21 +147,21 @@ void FleetDrone::say(ByteView message, std::uint64_t now) {
   std::memcpy(packet.data() + kHeaderSize, message.data(), message.size());
   const auto sealed = link_.session.seal(FrameType::data, MutableBytes(packet).first(kOverhead + message.size()), now);
   ++(sealed ? tally_.messages_sent : tally_.messages_unsent);
-  if (sealed) send(*sealed);
+  if (sealed) send_packet(*sealed);
 }
 
 void FleetDrone::send_control(ByteView tlvs, std::uint64_t now, bool long_form) {
   std::array<std::uint8_t, kOverhead + kControlFrameMax> packet;
   std::memcpy(packet.data() + kHeaderSize, tlvs.data(), tlvs.size());
   const auto whole = MutableBytes(packet).first(kOverhead + tlvs.size());
-  if (const auto sealed = link_.session.seal(FrameType::control, whole, now, long_form)) send(*sealed);
+  if (const auto sealed = link_.session.seal(FrameType::control, whole, now, long_form)) send_packet(*sealed);
 }
 
-void FleetDrone::send(ByteView datagram) {
+void FleetDrone::send_packet(ByteView packet) {
   ++tally_.packets_sent;
   link_.counters.enc_tx_packets.add();
-  link_.counters.enc_tx_bytes.add(datagram.size());
-  world_.send(who_.number, datagram);
+  link_.counters.enc_tx_bytes.add(packet.size());
+  world_.send(who_.number, packet);
 }
 
 void FleetDrone::run(std::uint64_t now) {

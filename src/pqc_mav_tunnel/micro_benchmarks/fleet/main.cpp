@@ -21,7 +21,7 @@ constexpr const char* kUsage =
     "Flies N drones against a running gcs and prints a line of JSON a second. --keys: the root of all keys; --rekey 0: "
     "no\n"
     "rekeys; --spread: begin over so many seconds; --ground: count, and answer, what the gcs delivers there.\n"
-    "On standard input: 'cut' and 'restore' for the links of all, 'stop'.\n";
+    "On standard input: 'cut' and 'restore' for the links of all, 'hush' and 'speak' for their messages, 'stop'.\n";
 
 class WrongUsage : public std::runtime_error {
  public:

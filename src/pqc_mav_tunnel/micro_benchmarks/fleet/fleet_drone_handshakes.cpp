@@ -42,7 +42,11 @@ HandshakeDrop FleetDrone::judge(ByteView datagram, const SockAddr& source, std::
 /// Keeps account of whether the drone is connected, and says when that changes.
 void FleetDrone::watch(std::uint64_t now) {
   const bool before = std::exchange(connected_, link_.session.can_send() && !choice_.in_trouble(now));
-  if (!before || connected_) return;
+  if (before == connected_) return;
+  if (connected_) {  // by the session that there was
+    restarted_ = false;
+    return world_.happened(who_.number, {DroneEvent::What::heard, "", 0, now - lost_ns_}, now);
+  }
   lost_ns_ = now;
   const auto* why = restarted_ ? "restart" : link_.session.can_send() ? "silence" : "closed";
   world_.happened(who_.number, {DroneEvent::What::lost, why}, now);
@@ -168,7 +172,8 @@ void FleetDrone::answer(ByteView message, std::uint64_t now) {
 void FleetDrone::flush(std::uint64_t now) {
   while (const auto out = talk_->attempt.poll(now)) {
     if (!talk_->attempt.in_session()) {
-      send(*out);
+      ++tally_.handshake_datagrams_sent;
+      world_.send(who_.number, *out);
       continue;
     }
     std::array<std::uint8_t, kControlFrameMax> tlvs;
