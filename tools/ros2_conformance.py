@@ -213,14 +213,16 @@ def page(found: Run, bench: str, middleware: str, when: str) -> str:
 
 
 def skipped(found: Run) -> list[str]:
-    """Each reason once."""
+    """Each reason once; those of one test alone are counted."""
 
     def reason(why: str) -> str:
         alike = (words for pattern, words in ALIKE.items() if re.search(pattern, why))
         return next(alike, why.removeprefix("Skipped: "))
 
     reasons = Counter(reason(case.why) for case in found.cases if case.outcome == SKIPPED)
-    return [f"* {count}: {why}" for why, count in reasons.most_common()]
+    lines = [f"* {count}: {why}" for why, count in reasons.most_common() if count > 1]
+    alone = sum(count == 1 for count in reasons.values())
+    return [*lines, f"* {alone}: each for a reason of its own"] if alone else lines
 
 
 def write(text: str, file: Path) -> None:

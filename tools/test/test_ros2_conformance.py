@@ -91,20 +91,22 @@ def test_only_a_green_run_writes_the_page(
     page = tmp_path / "page.md"
     page.write_text("the last one")
     container = Case("pqc_mav_proxy_cpp", "pqc_mav_proxy_cpp.test_component.test_both_ends[x]", PASSED)
-    found = [container, Case("pqc_mav_x", "one", outcome), Case("pqc_mav_x", "two", SKIPPED, "no X here")]
+    found = [container, Case("pqc_mav_x", "one", outcome), Case("pqc_mav_x", "two", SKIPPED, "no X here")] * 2
+    found.append(Case("pqc_mav_x", "three", SKIPPED, "no Y here"))
     monkeypatch.setattr(ros2_conformance, "test", lambda *_: found)
     assert ros2_conformance.main(["--bench", "Made of wood.", "--page", str(page)]) == (outcome == FAILED)
     if outcome == FAILED:
         assert page.read_text() == "the last one"
         return
     text = page.read_text()
-    assert "2 tests passed, none failed, 1 were skipped" in " ".join(text.split())
+    assert "4 tests passed, none failed, 3 were skipped" in " ".join(text.split())
     for line in (
         "**The bench:** Made of wood.",
         "rclcpp 28.1.6",
-        "| component containers: one executor thread, several, isolated | 1 |  |",
+        "| component containers: one executor thread, several, isolated | 2 |  |",
         "| DDS security with Enforce | not run | nothing to run it with |",
-        "* 1: no X here",
+        "* 2: no X here",
+        "* 1: each for a reason of its own",
     ):
         assert line in text, line
 
