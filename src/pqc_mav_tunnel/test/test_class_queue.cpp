@@ -44,9 +44,33 @@ TEST(ClassQueue, PicksWhatBringsTheMostNewsUntilItIsTaken) {
   EXPECT_EQ(queue.pop().place, 3) << "nothing of it ever left";
   EXPECT_EQ(queue.pop().place, 0) << "none is picked now";
   queue.pick(0);
-  EXPECT_EQ(queue.pop_oldest().place, 1);
+  EXPECT_EQ(queue.pop().place, 1);
   EXPECT_EQ(queue.pop().place, 2);
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(ClassQueue, MakesRoomForFilesAndForOthersUpToHalfOfItEach) {
+  const auto filled = [](std::initializer_list<bool> files) {
+    ClassQueue queue(files.size());
+    std::uint16_t place = 0;
+    for (const bool file : files) {
+      ClassQueue::Waiting packet{place++};
+      packet.file = file;
+      queue.push(packet);
+    }
+    return queue;
+  };
+  const auto out = [](ClassQueue queue, bool for_file) {
+    const auto gone = queue.make_room(for_file);
+    EXPECT_EQ(queue.full(), !gone);
+    return gone ? int{gone->place} : -1;
+  };
+  EXPECT_EQ(out(filled({false, false, false, false}), false), 0) << "the oldest";
+  EXPECT_EQ(out(filled({true, false, false, false}), true), 1) << "the oldest of the others, which have more than half";
+  EXPECT_EQ(out(filled({true, false, true, false}), true), -1) << "files have their half";
+  EXPECT_EQ(out(filled({true, false, true, false}), false), 1);
+  EXPECT_EQ(out(filled({true, true, false, true}), false), 3) << "the newest piece, which fills no gap";
+  EXPECT_EQ(out(filled({true, true, true, true}), true), -1);
 }
 
 TEST(ClassQueue, FindsTheFirstOfASigner) {
