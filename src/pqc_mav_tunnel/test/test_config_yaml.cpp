@@ -169,6 +169,18 @@ TEST_F(ConfigYaml, AliasesDoNotMultiplyWithoutLimit) {
   EXPECT_EQ(load("a: &a [x]\nb: *a\n").at("b"), ConfigValue(Names{"x"})) << "aliases as such are fine";
 }
 
+TEST_F(ConfigYaml, AFileHasRoomForTenThousandDronesAndAliasesForNoMore) {
+  std::string drones = "drone:\n";
+  for (int i = 0; i < 10'000; ++i)
+    drones += "  d" + std::to_string(i) + ": {plain_peer: '127.0.0.1:14550', a: 1, b: 1}\n";
+  EXPECT_EQ(load(drones).size(), 30'000u);
+  std::string names = "a: &a [x";
+  for (int i = 0; i < 999; ++i) names += ", x";
+  names += "]\n";
+  for (int i = 0; i < 100; ++i) names += "b" + std::to_string(i) + ": *a\n";
+  expect_refused({"more than 100000 values"}, names);
+}
+
 TEST_F(ConfigYaml, FilesThatAreNone) {
   expect_error(Errc::config_syntax, {"missing.yaml", "No such file"},
                [&] { (void)ConfigSources{{folder / "missing.yaml"}, {}, {}}.read(); });

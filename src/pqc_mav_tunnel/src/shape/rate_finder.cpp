@@ -26,6 +26,9 @@ constexpr double kStep = 0.02, kStepMost = 0.5;
 constexpr unsigned kSmallSteps = 4;  // small ones, before each is twice the last
 constexpr double kFasterBy = 4, kKbitMost = 100'000;
 
+constexpr unsigned kAtShift = 14;  // of the times of samples, so that they are unlike for 19 hours
+
+std::uint32_t low(std::uint64_t value) noexcept { return static_cast<std::uint32_t>(value); }
 double ms(std::int64_t ns) noexcept { return static_cast<double>(ns) / static_cast<double>(kMs); }
 std::int64_t minus(std::uint64_t a, std::uint64_t b) noexcept { return static_cast<std::int64_t>(a - b); }
 double kbit_of(std::uint64_t bytes, std::uint64_t in_ns) noexcept {
@@ -35,28 +38,29 @@ double kbit_of(std::uint64_t bytes, std::uint64_t in_ns) noexcept {
 }  // namespace
 
 void RateFinder::on_sent(std::uint64_t sequence, std::uint64_t bytes, std::uint64_t now) noexcept {
-  if (count_ != 0) {
-    auto& last = sent_[(next_ + kSamples - 1) % kSamples];
-    if (sequence < last.sequence) {  // of another key
-      count_ = 0;
-    } else if (now < last.at + kApart) {
-      last.bytes = bytes;  // and the time of the first of them
-      last.sequence = sequence;
-      return;
-    }
+  if (count_ != 0 && sequence < newest_.sequence) count_ = 0;  // of another key
+  const bool another = count_ == 0 || now >= newest_.at + kApart;
+  newest_ = {sequence, bytes, another ? now : newest_.at};  // the time of the first of them
+  if (another) {
+    next_ = (next_ + 1) % kSamples;
+    count_ = std::min(count_ + 1, kSamples);
   }
-  sent_[next_] = {sequence, bytes, now};
-  next_ = (next_ + 1) % kSamples;
-  count_ = std::min(count_ + 1, kSamples);
+  sent_[(next_ + kSamples - 1) % kSamples] = {low(sequence), low(bytes), low(newest_.at >> kAtShift)};
+}
+
+RateFinder::Sent RateFinder::whole(const Short& each) const noexcept {
+  const auto at = newest_.at >> kAtShift;
+  return {newest_.sequence - (low(newest_.sequence) - each.sequence), newest_.bytes - (low(newest_.bytes) - each.bytes),
+          (at - (low(at) - each.at)) << kAtShift};
 }
 
 /// The sample that the packet is in; what left within kApart is one. The oldest for what is older.
-const RateFinder::Sent* RateFinder::find(std::uint64_t sequence) const noexcept {
-  const Sent* found = nullptr;
+std::optional<RateFinder::Sent> RateFinder::find(std::uint64_t sequence) const noexcept {
+  std::optional<Sent> found;
   for (std::size_t i = 1; i <= count_; ++i) {
-    const auto& each = sent_[(next_ + kSamples - i) % kSamples];
+    const auto each = whole(sent_[(next_ + kSamples - i) % kSamples]);
     if (each.sequence < sequence) return found;
-    found = &each;
+    found = each;
   }
   return found;
 }
@@ -88,8 +92,8 @@ double RateFinder::above_least(std::int64_t delay, std::uint64_t now) noexcept {
 
 void RateFinder::on_arrived(const Arrived& word, bool waiting, std::uint64_t now) noexcept {
   if (waiting) waited_at_ = now;
-  const auto* sent = find(word.highest);
-  if (sent == nullptr) return;
+  const auto sent = find(word.highest);
+  if (!sent) return;
   if (before_ && (word.bytes < before_->arrived_bytes || word.at < before_->arrived_at)) forget();  // it began anew
   if (before_ && word.at == before_->arrived_at) return;
   Seen seen{sent->at, sent->bytes, word.at, word.bytes, 0};
@@ -140,10 +144,9 @@ void RateFinder::measured(double kbit, std::uint64_t now) noexcept {
 /// What is on its way and not yet out of the queue goes first, within a second if that leaves an eighth.
 /// Of what left since, a queue that is full has dropped a part: it is no longer than it would be by growing as before.
 void RateFinder::drain(const Seen* from, const Seen& seen, std::uint64_t now) noexcept {
-  const auto& last = sent_[(next_ + kSamples - 1) % kSamples];
   const auto since = ms(minus(now, seen.sent_at));
-  const auto on_the_way = static_cast<double>(last.bytes - seen.sent_bytes) * 8;  // bits
-  const auto served = rate_ * (since - seen.queue);                               // since it came
+  const auto on_the_way = static_cast<double>(newest_.bytes - seen.sent_bytes) * 8;  // bits
+  const auto served = rate_ * (since - seen.queue);                                  // since it came
   auto queued = std::clamp(on_the_way - served, 0.0, rate_ * 10'000);
   if (from != nullptr && seen.sent_at > from->sent_at) {
     const auto growth = std::max(seen.queue - from->queue, 0.0) / ms(minus(seen.sent_at, from->sent_at));

@@ -36,6 +36,10 @@ class RateFinder {
   struct Sent {
     std::uint64_t sequence, bytes, at;
   };
+  /// The lower parts of one, the time in 16 us: all are near the newest. Half of what a gcs keeps of a drone were these.
+  struct Short {
+    std::uint32_t sequence, bytes, at;
+  };
   /// A word beside what was known of the packet that it is about.
   struct Seen {
     std::uint64_t sent_at, sent_bytes, arrived_at, arrived_bytes;
@@ -47,7 +51,8 @@ class RateFinder {
   };
 
   [[nodiscard]] Carried between(const Seen& from, const Seen& to) const noexcept;
-  [[nodiscard]] const Sent* find(std::uint64_t sequence) const noexcept;
+  [[nodiscard]] Sent whole(const Short& each) const noexcept;
+  [[nodiscard]] std::optional<Sent> find(std::uint64_t sequence) const noexcept;
   [[nodiscard]] double above_least(std::int64_t delay, std::uint64_t now) noexcept;
   void look_for_full(const Seen& seen, std::uint64_t now) noexcept;
   void follow(const Seen& seen, bool waiting, std::uint64_t now) noexcept;
@@ -57,7 +62,8 @@ class RateFinder {
   void raise(std::uint64_t now) noexcept;
   [[nodiscard]] bool of_another(std::uint64_t now) noexcept;
 
-  std::array<Sent, kSamples> sent_{};
+  std::array<Short, kSamples> sent_{};
+  Sent newest_{};  // of them
   std::size_t next_ = 0, count_ = 0;
   std::optional<Seen> mark_, before_;
   std::optional<std::int64_t> least_, least_before_;
