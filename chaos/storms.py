@@ -40,7 +40,6 @@ _STARTS_PER_S = 150.0  # drones that begin in a second, which every gcs takes at
 _CONNECT_S, _BACK_S = 120.0, 60.0
 _CALM_S = 5.0  # between two storms
 _SLICES = 5
-_DRONES_PER_FILE = 2000  # a file of a configuration has 20,000 values at most
 _TELL_S = 1.2  # the fleet says what happened once a second
 _ANSWER_S = 30.0
 _NOTICED_S = 4.0  # by then all drones have noticed, and the fleet has said so
@@ -107,11 +106,7 @@ class _Gcs:
             keys, dict.fromkeys(names, self.ground), data_port=self.port, control_socket=str(self._door),
             data_threads=options.data_threads, **more,
         )  # fmt: skip
-        drones = config.pop("drone")
-        self._files = [two_ends.write(folder / "gcs.yaml", config)]
-        for i in range(0, len(names), _DRONES_PER_FILE):
-            part = {"drone": {name: drones[name] for name in names[i : i + _DRONES_PER_FILE]}}
-            self._files.append(two_ends.write(folder / f"drones{i}.yaml", part))
+        self._config = two_ends.write(folder / "gcs.yaml", config)
         self.process = self._start()
         stack.callback(lambda: end(self.process))
 
@@ -122,7 +117,7 @@ class _Gcs:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         with self._log.open("wb") as log:
-            process = spawn(["pqcmav-tunneld", *map(str, self._files)], stdout=log, stderr=subprocess.STDOUT)
+            process = spawn(["pqcmav-tunneld", str(self._config)], stdout=log, stderr=subprocess.STDOUT)
         if self._ahead:
             prefer(process.pid, OF_GCS)
 
