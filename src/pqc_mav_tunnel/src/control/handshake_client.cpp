@@ -219,7 +219,7 @@ HandshakeDrop HandshakeClient::on_datagram(ByteView datagram, const SockAddr& so
   if (answers_ended(datagram, now)) return HandshakeDrop::repeated;
   if (!attempt_ || attempt_->in_session()) return HandshakeDrop::unknown;
   const auto outcome = attempt_->on_datagram(datagram, source, now);
-  go_on(now);
+  if (outcome != HandshakeDrop::unknown && outcome != HandshakeDrop::tag) go_on(now);  // a stranger's moves nothing
   return outcome;
 }
 
