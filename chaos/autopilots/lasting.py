@@ -112,9 +112,10 @@ def outages(flight: Flight) -> Figures:
         at = 0.0
         found.append([])
         while (at := at + generator.expovariate(1 / _PAUSE_S)) < WATCHED_MIN * 60.0:
-            found[-1].append((at, at + generator.uniform(*lasts_s)))
-            plan += [(at, way, False), (found[-1][-1][1], way, True)]
-            at = found[-1][-1][1]
+            until = at + generator.uniform(*lasts_s)
+            found[-1].append((at, until))
+            plan += [(at, way, False), (until, way, True)]
+            at = until
 
     both = [each for each in _overlaps(*found) if each[1] - each[0] > _TOO_LONG_S]
     unforeseen = 0
