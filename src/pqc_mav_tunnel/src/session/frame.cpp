@@ -102,14 +102,14 @@ Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::s
 
 namespace {
 
-std::uint32_t tag_end(ByteView packet) noexcept {
-  return load_be<std::uint32_t>(packet.data() + packet.size() - sizeof(std::uint32_t));
+std::uint16_t tag_end(ByteView packet) noexcept {
+  return load_be<std::uint16_t>(packet.data() + packet.size() - sizeof(std::uint16_t));
 }
 
 }  // namespace
 
 /// Another packet under a number that was used. If its tag verifies, its maker has the key and counts anew: whatever is
-/// sealed under it can be read, and forged.
+/// sealed under it can be read, and forged. One such packet in 65,536 ends like the first, and is not looked at.
 void ReceiveKey::judge_repeat(const Header& header, MutableBytes packet, std::size_t head) noexcept {
   if (tags_[header.sequence % tags_.size()] != tag_end(packet) && decrypt(header, packet, head) == Aead::Open::ok)
     used_twice_ = true;

@@ -132,7 +132,7 @@ class ReceiveKey {
   bool bundles_;
   std::uint64_t failed_tags_ = 0, failed_tags_most_;
   ReplayWindow window_;
-  std::vector<std::uint32_t> tags_;  // of the packets in the window, their last four bytes
+  std::vector<std::uint16_t> tags_;  // of the packets in the window, their last two bytes
   bool used_twice_ = false;
   std::unique_ptr<Aead> aead_;
 };

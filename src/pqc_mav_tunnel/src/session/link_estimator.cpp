@@ -55,19 +55,41 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) noexcept { return a > b
 }  // namespace
 
 void LinkEstimator::Gaps::add(std::size_t bucket) noexcept {
-  if ((came++ & ((1u << shift) - 1)) != 0) return;
-  if (counts[bucket] == std::numeric_limits<std::uint8_t>::max()) {
-    for (auto& count : counts) count /= 2;
+  const auto number = came++;
+  if (!counts) {
+    if (number < first.size()) {
+      first[number] = static_cast<std::uint8_t>(bucket);
+      return;
+    }
+    counts = std::make_unique<Histogram>();
+    for (const auto each : first) count(each);
+  }
+  if ((number & ((1u << shift) - 1)) == 0) count(bucket);
+}
+
+void LinkEstimator::Gaps::count(std::size_t bucket) noexcept {
+  if ((*counts)[bucket] == std::numeric_limits<std::uint8_t>::max()) {
+    for (auto& each : *counts) each /= 2;
     ++shift;
   }
-  ++counts[bucket];
+  ++(*counts)[bucket];
+}
+
+/// The histogram stays: a link that was busy will be again.
+void LinkEstimator::Gaps::clear() noexcept {
+  if (counts) counts->fill(0);
+  came = 0;
+  shift = 0;
 }
 
 LinkEstimator::Slot& LinkEstimator::slot_at(std::uint64_t now_ns) noexcept {
   const auto index = now_ns / kSlotNs;
   auto& slot = slots_[index % kSlots];
   if (!slot.used || slot.index != index) {
+    auto gaps = std::move(slot.gaps);
+    gaps.clear();
     slot = Slot{};
+    slot.gaps = std::move(gaps);
     slot.index = index;
     slot.used = true;
   }
@@ -210,11 +232,10 @@ LinkReport LinkEstimator::report(std::uint64_t now_ns) const noexcept {
     jitter_samples += slot.jitter_samples;
     blackouts += slot.blackouts;
     longest_ended = std::max(longest_ended, slot.longest_gap_ns);
-    for (std::size_t b = 0; b < kBuckets; ++b) {
-      const auto count = std::uint64_t{slot.gaps.counts[b]} << slot.gaps.shift;
-      gaps[b] += count;
+    slot.gaps.for_each([&](std::size_t bucket, std::uint64_t count) {
+      gaps[bucket] += count;
       gap_count += count;
-    }
+    });
   }
   longest = std::max(longest, longest_ended);
 

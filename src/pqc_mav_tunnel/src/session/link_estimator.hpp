@@ -5,13 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "constants.hpp"
 #include "session/control_frame.hpp"
 
 namespace pqcmav {
 
-/// Fixed memory, no allocation after construction; one thread. Times are monotonic nanoseconds.
+/// One thread. Times are monotonic nanoseconds. Memory grows with the rate up to a limit, and stays.
 ///
 /// The window is kept in slots of 100 ms, the newest of which is still filling: it covers the last 4.9-5.0 s, and the
 /// report says how much (less after the first packet). What the figures mean:
@@ -53,24 +55,39 @@ class LinkEstimator {
   struct Range {
     std::uint64_t first, last;
   };
-  /// A histogram in a byte for each bucket: fifty of them are most of what a drone takes of memory. Where one is full all
-  /// are halved, and from then on only one gap in two, in four, ... is counted, as that many.
+  /// The buckets of the first gaps, and a histogram from when there are more of them. In that a bucket is a byte: when
+  /// one is full all are halved, and from then on only one gap in two, in four, ... is counted, as that many.
   struct Gaps {
-    std::uint32_t came;
-    std::array<std::uint8_t, kBuckets> counts;
-    std::uint8_t shift;
+    using Histogram = std::array<std::uint8_t, kBuckets>;
+    std::unique_ptr<Histogram> counts;
+    std::uint32_t came = 0;
+    std::uint8_t shift = 0;
+    std::array<std::uint8_t, 11> first{};
     void add(std::size_t bucket) noexcept;
+    void clear() noexcept;
+    /// Calls with each bucket that has some, and how many.
+    template <typename Each>
+    void for_each(Each each) const {
+      if (counts) {
+        for (std::size_t b = 0; b < kBuckets; ++b) each(b, std::uint64_t{(*counts)[b]} << shift);
+      } else {
+        for (std::size_t i = 0; i < came; ++i) each(std::size_t{first[i]}, std::uint64_t{1});
+      }
+    }
+
+   private:
+    void count(std::size_t bucket) noexcept;
   };
   /// Fifty of them are most of what a drone takes, so nothing is wider than it has to be.
   struct Slot {
-    std::uint64_t index;
-    std::uint64_t missing, longest_gap_ns, jitter_sum_ns;
-    std::array<Range, 2> ranges;
-    std::array<std::uint32_t, 2> range_keys;  // Key::number of each; 0: none
-    std::uint32_t packets, jitter_samples;
+    std::uint64_t index = 0;
+    std::uint64_t missing = 0, longest_gap_ns = 0, jitter_sum_ns = 0;
+    std::array<Range, 2> ranges{};
+    std::array<std::uint32_t, 2> range_keys{};  // Key::number of each; 0: none
+    std::uint32_t packets = 0, jitter_samples = 0;
+    std::uint8_t blackouts = 0;
+    bool used = false;
     Gaps gaps;
-    std::uint8_t blackouts;
-    bool used;
   };
   struct Key {
     std::uint64_t tag, lowest, highest;

@@ -10,7 +10,9 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000 * kMs;
-constexpr std::uint64_t kApart = 20 * kMs;         // between two samples of what left
+constexpr std::uint64_t kApart = 20 * kMs;                          // between two samples of what left
+constexpr std::uint64_t kKept = RateFinder::kSamplesMost * kApart;  // no sample is of use for longer
+constexpr std::size_t kSamplesLeast = 16;
 constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says little about a rate
 constexpr std::uint64_t kEnough = 1'000;           // bytes, of which a late one and a lost one are a small part
 constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
@@ -42,10 +44,20 @@ void RateFinder::on_sent(std::uint64_t sequence, std::uint64_t bytes, std::uint6
   const bool another = count_ == 0 || now >= newest_.at + kApart;
   newest_ = {sequence, bytes, another ? now : newest_.at};  // the time of the first of them
   if (another) {
-    next_ = (next_ + 1) % kSamples;
-    count_ = std::min(count_ + 1, kSamples);
+    if (count_ == sent_.size()) make_room(now);
+    next_ = (next_ + 1) % sent_.size();
+    count_ = std::min(count_ + 1, sent_.size());
   }
-  sent_[(next_ + kSamples - 1) % kSamples] = {low(sequence), low(bytes), low(newest_.at >> kAtShift)};
+  sent_[(next_ + sent_.size() - 1) % sent_.size()] = {low(sequence), low(bytes), low(newest_.at >> kAtShift)};
+}
+
+/// Of a drone that says little a few samples are all that a word can be about.
+void RateFinder::make_room(std::uint64_t now) noexcept {
+  if (sent_.size() == kSamplesMost) return;
+  if (!sent_.empty() && whole(sent_[next_]).at + kKept <= now) return;
+  std::ranges::rotate(sent_, sent_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = count_;
+  sent_.resize(std::max(kSamplesLeast, 2 * count_));
 }
 
 RateFinder::Sent RateFinder::whole(const Short& each) const noexcept {
@@ -58,7 +70,7 @@ RateFinder::Sent RateFinder::whole(const Short& each) const noexcept {
 std::optional<RateFinder::Sent> RateFinder::find(std::uint64_t sequence) const noexcept {
   std::optional<Sent> found;
   for (std::size_t i = 1; i <= count_; ++i) {
-    const auto each = whole(sent_[(next_ + kSamples - i) % kSamples]);
+    const auto each = whole(sent_[(next_ + sent_.size() - i) % sent_.size()]);
     if (each.sequence < sequence) return found;
     found = each;
   }

@@ -3,9 +3,9 @@
 // packets wait in it and fewer arrive than were sent. No socket and no clock: times are arguments, in ns.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace pqcmav {
 
@@ -18,7 +18,7 @@ class RateFinder {
   };
 
   static constexpr double kFloorPart = 8, kLeastKbit = 8;
-  static constexpr std::size_t kSamples = 512;
+  static constexpr std::size_t kSamplesMost = 512;
   static constexpr std::uint64_t kHold = 5'000'000'000;     // at what was measured, before more is tried
   static constexpr std::uint64_t kClosed = 60'000'000'000;  // after shaping in vain
 
@@ -50,6 +50,7 @@ class RateFinder {
     double carried, offered;  // kbit/s
   };
 
+  void make_room(std::uint64_t now) noexcept;
   [[nodiscard]] Carried between(const Seen& from, const Seen& to) const noexcept;
   [[nodiscard]] Sent whole(const Short& each) const noexcept;
   [[nodiscard]] std::optional<Sent> find(std::uint64_t sequence) const noexcept;
@@ -62,8 +63,8 @@ class RateFinder {
   void raise(std::uint64_t now) noexcept;
   [[nodiscard]] bool of_another(std::uint64_t now) noexcept;
 
-  std::array<Short, kSamples> sent_{};
-  Sent newest_{};  // of them
+  std::vector<Short> sent_;  // a ring, which grows while its oldest is young
+  Sent newest_{};            // of them
   std::size_t next_ = 0, count_ = 0;
   std::optional<Seen> mark_, before_;
   std::optional<std::int64_t> least_, least_before_;
