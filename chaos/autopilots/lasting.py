@@ -26,7 +26,7 @@ _CUT_EVERY_S, _CUT_S, _SETTLED_S = (25.0, 45.0), (0.5, 3.0), 8.0
 _BACK_S = 15.0
 _PAUSE_S, _OUTAGE_S, _FADE_S, _FADED = 15.0, (0.5, 8.0), (3.0, 10.0), 0.9  # as in bench/paths.py
 # Both ways bad for longer may be a silence of 5 s (docs/failsafes.md); the failsafe it trips is seen within so long.
-_TOO_LONG_S, _SEEN_S, _LOOK_S = 4.0, 10.0, 1.0
+_TOO_LONG_S, _SEEN_S, _LOOK_S, _BEAT_S = 4.0, 10.0, 1.0, 1.0
 _AWAY_S = 12.0
 FAILS_S = 8.0  # longer than the autopilot waits for its ground
 _BOTH_S, _SIDE_M, _MISSION_S = 4.0, 40.0, 300.0
@@ -117,7 +117,7 @@ def outages(flight: Flight) -> Figures:
             plan += [(at, way, False), (until, way, True)]
             at = until
 
-    both = [each for each in _overlaps(*found) if each[1] - each[0] > _TOO_LONG_S]
+    both = [each for each in overlaps(*found) if each[1] - each[0] > _TOO_LONG_S]
     unforeseen = 0
 
     def fly(pilot: Pilot) -> None:
@@ -130,15 +130,22 @@ def outages(flight: Flight) -> Figures:
             way(works)
         trips = [at - begun for at in pilot.tripped_s]
         unforeseen = sum(not any(begin < at < end + _SEEN_S for begin, end in both) for at in trips)
+        print(f"failsafes at {trips} s; both ways were bad {both}", flush=True)
 
     figures = _watched(flight, fly)
     return {"fails": len(plan) // 2, "both": len(both), "unforeseen": unforeseen, **figures}
 
 
-def _overlaps(one: Spans, other: Spans) -> Spans:
-    """When both were there."""
+def overlaps(one: Spans, other: Spans) -> Spans:
+    """When both were there; pauses in which there need not be a heartbeat count as well."""
     pairs = ((max(a[0], b[0]), min(a[1], b[1])) for a in one for b in other)
-    return [(begin, end) for begin, end in pairs if begin < end]
+    found: Spans = []
+    for begin, end in sorted(each for each in pairs if each[0] < each[1]):
+        if found and begin - found[-1][1] < _BEAT_S:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
+    return found
 
 
 def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:

@@ -15,6 +15,7 @@ import autopilots
 import pytest
 from autopilots.files import read_file, read_log
 from autopilots.ground import Ground, LateError, mavlink, waypoint
+from autopilots.lasting import overlaps
 from autopilots.pilot import Pilot
 from autopilots.scenes import SCENES
 from autopilots.vehicles import ARDUPILOT, MODELS, PX4, MissingError
@@ -275,6 +276,11 @@ def test_a_mission_outlasts_ways_that_fail_in_turns_but_not_with_one_alone(
     monkeypatch.setattr("autopilots.pilot.HEIGHT_M", 8.0)
     figures = fly(scene, "simulated", True)
     assert figures["trips"] == trips and figures["fails"] >= 2
+
+
+def test_a_pause_without_a_heartbeat_is_no_pause() -> None:
+    assert overlaps([(0.0, 5.0), (5.5, 8.0)], [(9.0, 12.0), (3.0, 7.0)]) == [(3.0, 7.0)]
+    assert overlaps([(0.0, 5.0), (6.0, 8.0)], [(3.0, 7.0)]) == [(3.0, 5.0), (6.0, 7.0)]
 
 
 @needs_root
