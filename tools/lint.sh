@@ -33,6 +33,7 @@ check() {
 }
 formatted_cpp() {
   local file differ=()
+  clang-format --dry-run -Werror "$@" 2>/dev/null && return
   for file in "$@"; do
     clang-format --dry-run -Werror "$file" 2>/dev/null || differ+=("$file")
   done
