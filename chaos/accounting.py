@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SOFTNET = Path("/proc/net/softnet_stat")
-# The kernel counts a run of datagrams that it dropped as one; the engine sends runs of at most so many.
-RUN_MOST = 64
 _RECEIVED_DROPS = (
     *("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"),
     *("drop_standby", "drop_copy", "drop_late"),
@@ -65,8 +63,8 @@ class Account:
     unexplained: int = 0
 
 
-def account(way: Way, sender: EndCounts, receiver: EndCounts, runs: bool) -> Account:
-    """Follow a direction through its stages. `runs`: datagrams may have travelled in runs (GSO and GRO)."""
+def account(way: Way, sender: EndCounts, receiver: EndCounts) -> Account:
+    """Follow a direction through its stages."""
     out = Account(way.sent - way.received)
     a, b = sender.stats, receiver.stats
     rest = 0
@@ -90,7 +88,7 @@ def account(way: Way, sender: EndCounts, receiver: EndCounts, runs: bool) -> Acc
     for name in _RECEIVED_DROPS:  # control frames may be among them: they explain no more than is missing
         named[name] = max(0, min(receiver.totals[name], missing))
         missing -= named[name]
-    named["data_kernel"] = in_the_air(missing, sender, receiver, runs)
+    named["data_kernel"] = in_the_air(missing, sender, receiver)
     stage(a["plain_rx_packets"], b["delivered_datagrams"], **refused, **named)
     stage(
         b["delivered_datagrams"],
@@ -103,9 +101,8 @@ def account(way: Way, sender: EndCounts, receiver: EndCounts, runs: bool) -> Acc
     return out
 
 
-def in_the_air(missing: int, sender: EndCounts, receiver: EndCounts, runs: bool) -> int:
+def in_the_air(missing: int, sender: EndCounts, receiver: EndCounts) -> int:
     """How many of the missing messages were lost between the data sockets: by both ends' counters, and the kernel's."""
     took = receiver.totals["delivered"] + receiver.totals["control"] + sum(receiver.totals[n] for n in _RECEIVED_DROPS)
     lost = sender.stats["enc_tx_packets"] - took  # control frames among them
-    most = receiver.totals["drop_kernel"] * (RUN_MOST if runs else 1)
-    return max(0, min(missing, lost, most))
+    return max(0, min(missing, lost, receiver.totals["drop_kernel"]))

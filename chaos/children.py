@@ -29,21 +29,18 @@ def spawn(command: Sequence[str], *, namespace: int | None = None, **options: An
 
 
 class Child(Helper):
-    """A helper script of this folder, or a program that is built."""
+    """A helper script of this folder."""
 
     def __init__(
         self,
-        script: str | Sequence[str] | Path,
+        script: str | Sequence[str],
         *,
         namespace: int | None = None,
         pass_fds: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
         prefix: Sequence[str] = (),
     ) -> None:
-        if isinstance(script, Path):
-            command = [str(script)]
-        else:
-            command = [sys.executable, str(HERE / script)] if isinstance(script, str) else [sys.executable, *script]
+        command = [sys.executable, str(HERE / script)] if isinstance(script, str) else [sys.executable, *script]
         super().__init__(
             [*prefix, *command], **into(namespace), pass_fds=pass_fds, env={**os.environ, **(environment or {})}
         )

@@ -45,12 +45,6 @@ class Hosted:
             return time.time()
         if do == "handshakes":
             return list(self.handshakes)
-        if do == "every_status":
-            return [engine.status()[0] for engine in self.engines]
-        if do == "every_stats":
-            return [engine.stats()[0] for engine in self.engines]
-        if do == "every_totals":
-            return [engine.totals() for engine in self.engines]
         engine = self.engines[command.get("engine", 0)]
         if do == "rekey":
             limit = command.get("timeout_s", 60.0)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-# Of many drones and one gcs. Handshakes come after packets, as niceness has it otherwise, and the drones after the gcs.
-OF_GCS, OF_TRAFFIC, OF_DRONES = 4, 3, 1
+# Of many drones and one gcs. Handshakes come after packets, as niceness has it otherwise.
+OF_GCS, OF_TRAFFIC = 4, 3
 THREADS_OF_GCS = {"pqc-data": OF_GCS, "pqc-handshake": 2, "pqc-keypool": 1}
 
 

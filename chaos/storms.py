@@ -1,49 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`chaos/run storms`: a gcs with thousands of drones, killed and back, or cut off from all of them: when are they up
-again, and what do they cost while nothing happens?
+"""`chaos/run storms`: a gcs with thousands of drones, which is killed and back, cut off from all of them, or met by all
+at once: when are they up, and what do they cost while nothing happens?
 
 The gcs is a pqcmav-tunneld, the drones are one pqcmav-fleet, with the engine's own handshakes and packets. Both share
 this machine: whether the fleet itself was late is measured, too.
 """
 
 import argparse
-import json
 import os
-import shutil
-import subprocess
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
 import tables
-from accounting import EndCounts, Way, account, summed
-from children import spawn
-from priority import OF_GCS, OF_TRAFFIC, THREADS_OF_GCS, prefer, prefer_threads
+from accounting import SOFTNET, Way, account, backlog_drops
+from priority import OF_GCS, prefer
+from storm_ends import CONNECT_S, Fleet, Gcs, built
 from storms_page import page
-from storms_result import Rekeys, Run, Steady, Storm, fleet_counts, grown, judge, rekeys_of, storm_of, summary
+from storms_result import (
+    Delivery,
+    Rekeys,
+    Run,
+    Steady,
+    Storm,
+    fleet_counts,
+    grown,
+    judge,
+    rekeys_of,
+    started,
+    storm_of,
+    summary,
+)
 
-from pqc_mav_common import two_ends
-from pqc_mav_common.child import Program, ProgramError, end
-from pqc_mav_common.free_ports import free_ports
-from pqc_mav_common.local_socket import Control, ControlError, Place
+from pqc_mav_common.child import ProgramError
+from pqc_mav_common.local_socket import ControlError
 from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_kib
-from pqc_mav_common.waiting import wait_until
 
-_PROGRAM = Path(__file__).resolve().parent.parent / "build/pqc_mav_tunnel/micro_benchmarks/pqcmav-fleet"
-_STARTS_PER_S = 150.0  # drones that begin in a second, which every gcs takes at its ease
-_CONNECT_S, _BACK_S = 120.0, 60.0
+_BACK_S = 60.0
 _CALM_S = 5.0  # between two storms
 _SLICES = 5
-_TELL_S = 1.2  # the fleet says what happened once a second
-_ANSWER_S = 30.0
+_COUNTERS_S = 2.2  # the engine asks the kernel what it dropped once a second
 _NOTICED_S = 4.0  # by then all drones have noticed, and the fleet has said so
-_KILL, _CUT = "gcs killed", "all cut off"
+_KILL, _CUT, _COLD = "gcs killed", "all cut off", "cold start"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +58,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rekey", type=float, default=60.0, help="interval of the flight that is about rekeys; 0: none"
     )
+    parser.add_argument(
+        "--suites",
+        default="cs-mlkem768-aesgcm-mldsa65,cs-mlkem768-chacha20poly1305-mldsa65,cs-mlkem768-ascon128a-mldsa65",
+        help="of one signature: each rekey of that flight draws one",
+    )
     parser.add_argument("--data-threads", type=int, default=1, help="of the gcs")
     parser.add_argument("--max-handshakes", type=int, help="of the gcs, where not its default")
+    parser.add_argument("--page", default="storms", help="name of the results page")
     parser.add_argument(
         "--ahead", action="store_true", help="real-time priority for both, on a machine that has other work"
     )
@@ -85,163 +93,27 @@ def run(options: argparse.Namespace) -> int:
         print(f"storms: {error}")
         return 1
     found = judge(runs)
-    tables.publish(options.output, "storms", page(runs, found, options, machine), summary(runs, found, machine))
+    tables.publish(options.output, options.page, page(runs, found, options, machine), summary(runs, found, machine))
     return 1 if found else 0
-
-
-def built() -> bool:
-    """Whether the programs are there that this starts."""
-    return _PROGRAM.exists() and shutil.which("pqcmav-tunneld") is not None
-
-
-class _Gcs:
-    """A pqcmav-tunneld of its own folder, killed and started again."""
-
-    def __init__(self, stack: ExitStack, keys: str, names: Sequence[str], options: argparse.Namespace) -> None:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-gcs-")))
-        self.port, self.ground = free_ports(2)
-        self._door, self._log, self._ahead = folder / "gcs.sock", folder / "gcs.log", options.ahead
-        more = {"max_handshakes": options.max_handshakes} if options.max_handshakes else {}
-        config = two_ends.gcs_config(
-            keys, dict.fromkeys(names, self.ground), data_port=self.port, control_socket=str(self._door),
-            data_threads=options.data_threads, **more,
-        )  # fmt: skip
-        self._config = two_ends.write(folder / "gcs.yaml", config)
-        self.process = self._start()
-        stack.callback(lambda: end(self.process))
-
-    @property
-    def pid(self) -> int:
-        """Of the one that runs now."""
-        return self.process.pid
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        with self._log.open("wb") as log:
-            process = spawn(["pqcmav-tunneld", str(self._config)], stdout=log, stderr=subprocess.STDOUT)
-        if self._ahead:
-            prefer(process.pid, OF_GCS)
-
-        def open_or_over() -> bool:
-            return process.poll() is not None or bool(self._hello())
-
-        if not wait_until(open_or_over, _CONNECT_S) or process.poll() is not None:
-            end(process)
-            raise ProgramError(f"The gcs did not start; it said: {self._log.read_text(errors='replace')[-500:]}")
-        if self._ahead:
-            prefer_threads(process.pid, THREADS_OF_GCS)
-        return process
-
-    def _hello(self) -> dict[str, Any]:
-        try:
-            with Control(Place(self._door)) as control:
-                return control.ask("hello")
-        except OSError:
-            return {}
-
-    def restart(self) -> None:
-        """Kill it as nobody can prevent, and start it again. Returns when it is there."""
-        self.process.kill()
-        self.process.wait()
-        self.process = self._start()
-
-    def counts(self) -> EndCounts:
-        """All its counters."""
-        with Control(Place(self._door), _ANSWER_S) as control:
-            stats = control.ask("stats")
-        return summed(stats["tunnels"], [stats["totals"]])
-
-    def threads(self) -> dict[str, float]:
-        """CPU seconds so far by the names of its threads, without their numbers."""
-        used: dict[str, float] = defaultdict(float)
-        for task in Path(f"/proc/{self.pid}/task").iterdir():
-            name = (task / "comm").read_text().strip().rstrip("0123456789")
-            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
-            used[name] += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return dict(used)
-
-
-class _Fleet:
-    """A pqcmav-fleet, what it says and what happened to its drones."""
-
-    def __init__(
-        self, stack: ExitStack, keys: str, drones: int, gcs: _Gcs, options: argparse.Namespace, rekey_s: float = 600.0
-    ) -> None:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-fleet-"))
-        self._events = Path(folder) / "events"
-        self.drones = drones
-        command = [str(_PROGRAM), "--keys", keys, "--gcs", f"{two_ends.HOST}:{gcs.port}", "--drones", str(drones)]
-        command += ["--rate", f"{options.rate:g}", "--rekey", f"{rekey_s:g}", "--events", str(self._events)]
-        command += ["--ground", f"{two_ends.HOST}:{gcs.ground}", "--spread", f"{drones / _STARTS_PER_S:g}"]
-        self._program = Program("fleet", command, stdin=subprocess.PIPE)
-        stack.callback(lambda: end(self._program.process))
-        if options.ahead:
-            prefer(self._program.pid, OF_TRAFFIC)  # in the field each drone has a processor of its own
-
-    @property
-    def pid(self) -> int:
-        """Of its process."""
-        return self._program.pid
-
-    def say(self, word: str) -> None:
-        """A command to all drones."""
-        assert self._program.process.stdin is not None
-        self._program.process.stdin.write(f"{word}\n".encode())
-        self._program.process.stdin.flush()
-
-    def last(self) -> dict[str, Any]:
-        """Its newest figures; nothing before the first."""
-        lines = self._program.lines
-        return dict(json.loads(lines[-1])) if lines else {}
-
-    def next(self) -> dict[str, Any]:
-        """Figures that are newer than now."""
-        before = len(self._program.lines)
-        if not wait_until(lambda: len(self._program.lines) > before, _ANSWER_S):
-            raise ProgramError(f"The fleet says nothing more, but said: {self._program.last_words()}")
-        return self.last()
-
-    def late_ms(self, since: int) -> float:
-        """By how much it was late at most, in its lines from that one on."""
-        return max((json.loads(line)["late_ms"] for line in self._program.lines[since:]), default=0.0)
-
-    def lines(self) -> int:
-        """How often it has said its figures."""
-        return len(self._program.lines)
-
-    def all_up(self, limit_s: float) -> bool:
-        """Wait until every drone is connected."""
-
-        def up() -> bool:
-            if self._program.process.poll() is not None:
-                raise ProgramError(f"The fleet ended; it said: {self._program.last_words()}")
-            return bool(self.last().get("connected") == self.drones)
-
-        return wait_until(up, limit_s, 0.1)
-
-    def events(self) -> list[dict[str, Any]]:
-        """What has happened to all drones."""
-        time.sleep(_TELL_S)
-        lines = self._events.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _memory_of_one(keys: str, names: Sequence[str], options: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        gcs = _Gcs(stack, keys, names[:1], options)
-        fleet = _Fleet(stack, keys, 1, gcs, options)
+        gcs = Gcs(stack, keys, names[:1], options)
+        fleet = Fleet(stack, keys, 1, gcs, options)
         _connect(fleet)
         return pss_kib(gcs.pid)
 
 
-def _connect(fleet: _Fleet) -> None:
-    if not fleet.all_up(_CONNECT_S):
-        raise ProgramError(f"After {_CONNECT_S:g} s the fleet says: {fleet.last()}")
+def _connect(fleet: Fleet) -> None:
+    if not fleet.all_up(CONNECT_S):
+        raise ProgramError(f"After {CONNECT_S:g} s the fleet says: {fleet.last()}")
 
 
 def _fly(keys: str, names: Sequence[str], one_kib: int, options: argparse.Namespace) -> Run:
     with ExitStack() as stack:
-        gcs = _Gcs(stack, keys, names, options)
-        fleet = _Fleet(stack, keys, len(names), gcs, options)
+        gcs = Gcs(stack, keys, names, options)
+        fleet = Fleet(stack, keys, len(names), gcs, options)
         _connect(fleet)
         steady = _steady(gcs, fleet, one_kib, options)
         storms = []
@@ -249,15 +121,16 @@ def _fly(keys: str, names: Sequence[str], one_kib: int, options: argparse.Namesp
             for _ in range(options.storms):
                 time.sleep(_CALM_S)
                 storms.append(_storm(kind, gcs, fleet, options))
-                if not fleet.all_up(_CONNECT_S):
+                if not fleet.all_up(CONNECT_S):
                     break  # the figures of this one say so
+    storms += [_cold_start(keys, names, options) for _ in range(options.storms)]
     rekeys = _rekeys(keys, names, options) if options.rekey else None
     return Run(steady, storms, rekeys)
 
 
-def _steady(gcs: _Gcs, fleet: _Fleet, one_kib: int, options: argparse.Namespace) -> Steady:
+def _steady(gcs: Gcs, fleet: Fleet, one_kib: int, options: argparse.Namespace) -> Steady:
     time.sleep(_CALM_S)
-    began, messages, slices = fleet.next(), 0, []
+    began, messages, slices, backlog = fleet.next(), 0, [], _backlog()
     cpu, threads, own = cpu_seconds(gcs.pid), gcs.threads(), cpu_seconds(fleet.pid)
     before, used = began, cpu
     for _ in range(_SLICES):
@@ -267,22 +140,33 @@ def _steady(gcs: _Gcs, fleet: _Fleet, one_kib: int, options: argparse.Namespace)
         slices.append(1e6 * (more - used) / max(passed, 1))
         messages, before, used = messages + passed, now, more
     by_thread = {name: round(each - threads.get(name, 0.0), 2) for name, each in gcs.threads().items()}
-    found = Steady(
-        fleet.drones, before["s"] - began["s"], messages, used - cpu, slices, by_thread, cpu_seconds(fleet.pid) - own,
-        pss_kib(gcs.pid), one_kib, memory_kib(fleet.pid), load=os.getloadavg()[0],
+    return Steady(
+        fleet.drones, options.rate, before["s"] - began["s"], messages, used - cpu, slices, by_thread,
+        cpu_seconds(fleet.pid) - own, pss_kib(gcs.pid), one_kib, memory_kib(fleet.pid), load=os.getloadavg()[0],
+        delivery=_delivery(gcs, fleet, backlog),
     )  # fmt: skip
+
+
+def _delivery(gcs: Gcs, fleet: Fleet, backlog: int) -> Delivery:
+    """What became of all messages so far."""
     fleet.say("hush")  # what is on its way arrives
-    time.sleep(1.0)
+    time.sleep(_COUNTERS_S)
     line, ground = fleet.next(), gcs.counts()
     fleet.say("speak")
-    own_counts, sink = fleet_counts(line), line["ground"]
-    up = Way(own_counts.stats["plain_rx_packets"], 0, sink["received"] + sink["again"], sink["kernel_dropped"])
+    own, sink = fleet_counts(line), line["ground"]
+    up = Way(own.stats["plain_rx_packets"], 0, sink["received"] + sink["again"], sink["kernel_dropped"])
     down = Way(sink["answered"], sink["send_errors"], line["messages"]["received"], 0)
-    found.accounts = {
-        "to the ground": account(up, own_counts, ground, runs=False),
-        "to the drones": account(down, ground, own_counts, runs=False),
-    }
-    return found
+    return Delivery(
+        {"to the ground": account(up, own, ground), "to the drones": account(down, ground, own)},
+        sink["mixed_up"] + line["messages"]["mixed_up"],
+        sink["spoiled"],
+        sink["again"],
+        _backlog() - backlog,
+    )
+
+
+def _backlog() -> int:
+    return backlog_drops(SOFTNET.read_text(encoding="ascii"))
 
 
 def _passed_on(line: dict[str, Any]) -> int:
@@ -290,7 +174,7 @@ def _passed_on(line: dict[str, Any]) -> int:
     return int(line["ground"]["received"] + line["messages"]["received"])
 
 
-def _storm(kind: str, gcs: _Gcs, fleet: _Fleet, options: argparse.Namespace) -> Storm:
+def _storm(kind: str, gcs: Gcs, fleet: Fleet, options: argparse.Namespace) -> Storm:
     said, own = fleet.lines(), cpu_seconds(fleet.pid)
     before: dict[str, int] = {}
     threads: dict[str, float] = {}
@@ -319,13 +203,34 @@ def _storm(kind: str, gcs: _Gcs, fleet: _Fleet, options: argparse.Namespace) -> 
     )
 
 
+def _cold_start(keys: str, names: Sequence[str], options: argparse.Namespace) -> Storm:
+    """All switched on at once, none with anything of a session before."""
+    with ExitStack() as stack:
+        gcs = Gcs(stack, keys, names, options)
+        fleet = Fleet(stack, keys, len(names), gcs, options, spread_s=0.0)
+        fleet.all_up(CONNECT_S)
+        by_thread = gcs.threads()
+        return replace(
+            started(_COLD, fleet.drones, fleet.events()),
+            fleet_late_ms=fleet.late_ms(0),
+            fleet_cpu_s=cpu_seconds(fleet.pid),
+            gcs_cpu_s=sum(by_thread.values()),
+            gcs_threads_s=by_thread,
+            gcs_counts=grown(gcs.counts().totals, {}),
+            load=os.getloadavg()[0],
+        )
+
+
 def _rekeys(keys: str, names: Sequence[str], options: argparse.Namespace) -> Rekeys:
     """Of drones that connected within seconds of each other, as after a storm: the worst for what follows."""
     with ExitStack() as stack:
-        gcs = _Gcs(stack, keys, names, options)
-        fleet = _Fleet(stack, keys, len(names), gcs, options, options.rekey)
+        gcs = Gcs(stack, keys, names, options)
+        more = ("--rekey", f"{options.rekey:g}", "--suites", options.suites)
+        fleet = Fleet(stack, keys, len(names), gcs, options, *more)
+        backlog = _backlog()
         _connect(fleet)
         begin = time.monotonic()
         time.sleep(3 * options.rekey)
         over = time.monotonic()
-        return rekeys_of(fleet.drones, options.rekey, begin, over, fleet.events())
+        delivery = _delivery(gcs, fleet, backlog)
+        return rekeys_of(fleet.drones, options.rekey, begin, over, fleet.events(), delivery)

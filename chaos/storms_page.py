@@ -7,15 +7,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import tables
-from fleet_page import counted_threads, losses
-from storms_result import MOST_UP, Run, Storm
+from accounting import Account
+from storms_result import FEWEST_FOR_MEMORY, MOST_UP, Delivery, Run, Storm
 
 from pqc_mav_bench.analysis.statistics import shown_mean
+
+_DELIVERY = ("lost up", "lost down", "unexplained", "at the wrong end, spoiled, doubled")
+_STEADY = ("drones", "a message", "CPU of the gcs", "PSS a drone", *_DELIVERY, "the fleet: CPU", "memory", "load")
+_STORMS = (
+    *("drones", "what", "storms", "outage s", "95 % up s", "last up s", "noticed by", "failed handshakes"),
+    *("CPU of the gcs s", "the fleet late ms", "load"),
+)
+_REKEYS = ("drones", "interval s", "begun", "mean a second", "busiest second", "times the mean", "failed", *_DELIVERY)
 
 
 def command(options: argparse.Namespace) -> str:
     """How it was called."""
-    text = f"tools/run chaos/run storms --drones {' '.join(map(str, options.drones))} --rate {options.rate:g}"
+    text = "tools/run chaos/run storms"
+    if options.page != "storms":
+        text += f" --page {options.page}"
+    text += f" --drones {' '.join(map(str, options.drones))} --rate {options.rate:g}"
     text += f" --seconds {options.seconds:g} --storms {options.storms} --cut {options.cut:g} --rekey {options.rekey:g}"
     if options.data_threads > 1:
         text += f" --data-threads {options.data_threads}"
@@ -26,35 +37,33 @@ def command(options: argparse.Namespace) -> str:
 
 def page(runs: Sequence[Run], found: Sequence[str], options: argparse.Namespace, machine: str) -> str:
     """The results page."""
-    text = f"# Storms\n\nWritten by `{command(options)}`. All drones are one process with the engine's own handshakes "
-    text += (
-        f"and packets, an address and a socket each. Each says {options.rate:g} messages/s, and each is answered. The "
-        f"gcs is a pqcmav-tunneld with {counted_threads(options.data_threads)}. Both share this machine's processors"
+    threads = "one data thread" if options.data_threads == 1 else f"{options.data_threads} data threads"
+    text = (
+        f"# {options.page.capitalize()}\n\nWritten by `{command(options)}`. All drones are one process with the "
+        f"engine's own handshakes and packets, an address and a socket each. Each says {options.rate:g} messages/s, "
+        f"and each is answered. The gcs is a pqcmav-tunneld with {threads}. Both share this machine's processors"
         + (", with real-time priority, the gcs first" if options.ahead else "")
         + f".\n\n*{machine}*\n\n## While nothing happens\n\n"
     )
-    text += tables.markdown(
-        ("drones", "a message", "CPU of the gcs", "PSS a drone", "lost up", "lost down", "unexplained",
-         "the fleet: CPU", "memory a drone", "load"),
-        [_steady(run) for run in runs],
-    )  # fmt: skip
-    text += "\nCPU in percent of one core; a message: processor time of the gcs, with reports and all else.\n\n"
+    text += tables.markdown(_STEADY, [_steady(run) for run in runs])
     text += (
-        "## Storms\n\nTimes from the moment on at which drones could come back: the gcs was there again (the outage "
+        "\nCPU in percent of one core; a message: processor time of the gcs, with reports and all else. Every message "
+        "has its drone's number and its own, every answer the drone's.\n"
     )
-    text += "before is its start, too), or the links were. The mean, its 95 % interval, and the worst. Counters, and "
-    text += "the time of each thread: storms.json.gz.\n\n"
-    text += tables.markdown(
-        ("drones", "what", "storms", "outage s", "95 % up s", "last up s", "noticed by", "failed handshakes",
-         "CPU of the gcs s", "the fleet late ms", "load"),
-        [_storms(storms) for run in runs for storms in _by_kind(run.storms)],
-    )  # fmt: skip
-    if any(run.rekeys for run in runs):
-        text += "\n## Rekeys\n\nOf drones that connected within seconds of each other, over three intervals.\n\n"
-        text += tables.markdown(
-            ("drones", "interval s", "begun", "mean of a second", "busiest second", "times the mean", "failed"),
-            [_rekeys(run) for run in runs if run.rekeys],
+    if any(run.storms for run in runs):
+        text += (
+            "\n## Storms\n\nTimes from the moment on at which drones could come back: the gcs was there again (the "
+            "outage before is its start, too), or the links were; at a cold start, of all at once, from each drone's "
+            "own. The mean, its 95 % interval, and the worst. "
+            f"Counters, and the time of each thread: {options.page}.json.gz.\n\n"
         )
+        text += tables.markdown(_STORMS, [_storms(storms) for run in runs for storms in _by_kind(run.storms)])
+    if any(run.rekeys for run in runs):
+        text += (
+            "\n## Rekeys\n\nOf drones that connected within seconds of each other, over three intervals. Each draws "
+            f"one of these suites: {options.suites.replace(',', ', ')}.\n\n"
+        )
+        text += tables.markdown(_REKEYS, [_rekeys(run) for run in runs if run.rekeys])
     return text + f"\nVerdict: **{'ok' if not found else 'MISSED: ' + '; '.join(found)}**.\n"
 
 
@@ -65,13 +74,23 @@ def _steady(run: Run) -> tuple[object, ...]:
         f"{each.drones:,}",
         f"{shown_mean(each.slices_us)} us",
         f"{100 * each.gcs_cpu_s / seconds:.0f} %" + _threads([each.gcs_threads_s], seconds / 100, 0.5, 0),
-        f"{each.drone_kib:.1f} KiB",
-        *(losses(account) for account in each.accounts.values()),
-        sum(account.unexplained for account in each.accounts.values()),
+        f"{each.drone_kib:.1f} KiB" if each.drones >= FEWEST_FOR_MEMORY else "",
+        *_delivery(each.delivery),
         f"{100 * each.fleet_cpu_s / seconds:.0f} %",
         f"{each.fleet_rss_kib / each.drones:.0f} KiB",
         f"{each.load:.1f}",
     )
+
+
+def _delivery(found: Delivery) -> tuple[object, ...]:
+    lost = [_losses(account) for account in found.accounts.values()]
+    return (*(lost or ("", "")), found.unexplained, f"{found.mixed_up}, {found.spoiled}, {found.again}")
+
+
+def _losses(each: Account) -> str:
+    """How many were lost, and by which counters."""
+    named = ", ".join(f"{name} {count:,}" for name, count in each.by.items())
+    return f"{each.lost:,}" + (f": {named}" if named else "")
 
 
 def _threads(used: Sequence[Mapping[str, float]], over: float, least: float, digits: int) -> str:
@@ -128,4 +147,5 @@ def _rekeys(run: Run) -> tuple[object, ...]:
         each.busiest,
         f"{each.busiest / max(each.mean, 1e-9):.1f}",
         _counted([each.failed]) or "none",
+        *_delivery(each.delivery),
     )

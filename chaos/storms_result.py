@@ -10,6 +10,7 @@ from typing import Any
 from accounting import Account, EndCounts
 
 KIB_A_DRONE = 26.0
+FEWEST_FOR_MEMORY = 50  # below, what a drone adds is lost among what the process takes anyway
 MOST_UP, LATEST_S = 0.95, 30.0
 FLAT = 0.20  # by so much a message may cost more in the largest fleet than in the smallest
 # What the gcs counts of a storm: whom it asked for a cookie, told to wait, told of its restart, left out.
@@ -34,6 +35,7 @@ class Storm:
     gcs_threads_s: dict[str, float] = field(default_factory=dict)  # CPU by the names of its threads
     gcs_counts: dict[str, int] = field(default_factory=dict)  # those of COUNTED that grew
     load: float = 0.0
+    no_goal: bool = False
 
     @property
     def kept(self) -> int:
@@ -50,10 +52,37 @@ class Storm:
 
 
 @dataclass
+class Delivery:
+    """What became of the messages of a fleet."""
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    mixed_up: int = 0  # delivered to the wrong drone, or as another drone's
+    spoiled: int = 0
+    again: int = 0  # at the ground: twice, or after a later one
+    backlog: int = 0  # of the whole machine: what the kernel dropped because packets came faster than it looked
+
+    @property
+    def unexplained(self) -> int:
+        """Messages that neither arrived nor show in a counter."""
+        return max(0, sum(each.unexplained for each in self.accounts.values()) - self.backlog)
+
+    def problems(self) -> list[str]:
+        """What is wrong, in words."""
+        counts = {
+            "lost without a counter": self.unexplained,
+            "delivered to the wrong end": self.mixed_up,
+            "spoiled": self.spoiled,
+            "doubled or out of order": self.again,
+        }
+        return [f"{count} messages {what}" for what, count in counts.items() if count]
+
+
+@dataclass
 class Steady:
     """A fleet that nothing disturbs: CPU in seconds, memory in KiB."""
 
     drones: int
+    rate: float  # messages/s of each, each way
     seconds: float
     messages: int  # that the gcs passed on, both ways
     gcs_cpu_s: float
@@ -63,7 +92,7 @@ class Steady:
     gcs_pss_kib: int
     gcs_one_pss_kib: int  # of a gcs with one drone
     fleet_rss_kib: int
-    accounts: dict[str, Account] = field(default_factory=dict)
+    delivery: Delivery = field(default_factory=Delivery)
     load: float = 0.0
 
     @property
@@ -85,6 +114,7 @@ class Rekeys:
     interval_s: float
     seconds: list[int]
     failed: dict[str, int] = field(default_factory=dict)
+    delivery: Delivery = field(default_factory=Delivery)
 
     @property
     def mean(self) -> float:
@@ -124,12 +154,31 @@ def storm_of(kind: str, drones: int, began: float, calm: float, events: Iterable
     return Storm(kind, drones, calm - began, list(back.values()), dict(Counter(lost.values())), dict(failed))
 
 
+def started(kind: str, drones: int, events: Iterable[Mapping[str, Any]]) -> Storm:
+    """What became of drones that had no session before, each from its own start on."""
+    back: dict[int, float] = {}
+    failed: Counter[str] = Counter()
+    for event in events:
+        if event["event"] == "connected":
+            back.setdefault(event["drone"], event["since_lost_s"])
+        elif event["event"] == "failed":
+            failed[event["why"]] += 1
+    return Storm(kind, drones, 0.0, list(back.values()), {"start": drones}, dict(failed), no_goal=True)
+
+
 def grown(now: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
     """What grew of what is counted in a storm."""
     return {name: more for name in COUNTED if (more := now[name] - before.get(name, 0))}
 
 
-def rekeys_of(drones: int, interval_s: float, begin: float, end: float, events: Iterable[Mapping[str, Any]]) -> Rekeys:
+def rekeys_of(
+    drones: int,
+    interval_s: float,
+    begin: float,
+    end: float,
+    events: Iterable[Mapping[str, Any]],
+    delivery: Delivery | None = None,
+) -> Rekeys:
     """How many began in each second from `begin` to `end`."""
     seconds = [0] * max(1, math.floor(end - begin))
     failed: Counter[str] = Counter()
@@ -142,7 +191,7 @@ def rekeys_of(drones: int, interval_s: float, begin: float, end: float, events: 
         seconds[int(began - begin)] += 1
         if event["event"] == "rekey_failed":
             failed[event["why"]] += 1
-    return Rekeys(drones, interval_s, seconds, dict(failed))
+    return Rekeys(drones, interval_s, seconds, dict(failed), delivery or Delivery())
 
 
 def fleet_counts(line: Mapping[str, Any]) -> EndCounts:
@@ -178,11 +227,12 @@ def judge(runs: Sequence[Run]) -> list[str]:
     found = []
     for run in runs:
         size = f"{run.steady.drones} drones"
-        if run.steady.drone_kib > KIB_A_DRONE:
+        if run.steady.drones >= FEWEST_FOR_MEMORY and run.steady.drone_kib > KIB_A_DRONE:
             found.append(f"{size}: {run.steady.drone_kib:.1f} KiB a drone at the gcs")
-        if unexplained := sum(each.unexplained for each in run.steady.accounts.values()):
-            found.append(f"{size}: {unexplained} messages lost without a counter")
-        for storm in run.storms:
+        found += [f"{size}: {problem}" for problem in run.steady.delivery.problems()]
+        if run.rekeys:
+            found += [f"{size}, rekeys: {problem}" for problem in run.rekeys.delivery.problems()]
+        for storm in (each for each in run.storms if not each.no_goal):
             if (most := storm.up_again_s(MOST_UP)) > goal_s(storm.drones):
                 found.append(f"{size}, {storm.kind}: 95 % up again after {most:.1f} s")
             if (last := storm.up_again_s(1.0)) > LATEST_S:

@@ -14,12 +14,6 @@ from tally import Arrival
 
 HOST = "127.0.0.1"
 _FIELDS = 5
-_PROGRAM = Path(__file__).resolve().parent.parent / "build/pqc_mav_tunnel/micro_benchmarks/fleet_traffic"
-
-
-def compiled() -> Path | None:
-    """Return the traffic process in C++, which knows no bursts, no course and no log; None where it is not built."""
-    return _PROGRAM if _PROGRAM.exists() else None
 
 
 @dataclass(frozen=True)
@@ -48,17 +42,11 @@ def application_socket(port: int = 0, host: str = HOST) -> socket.socket:
 
 
 class TrafficProcess:
-    """Sends from construction until `stop`. `program`: `compiled()`, for more messages than Python can send."""
+    """Sends from construction until `stop`."""
 
-    def __init__(
-        self,
-        ends: Sequence[End],
-        log: Path | None = None,
-        sizes: list[int] | None = None,
-        program: Path | None = None,
-    ) -> None:
+    def __init__(self, ends: Sequence[End], log: Path | None = None, sizes: list[int] | None = None) -> None:
         self._log = log
-        self._child = Child(program or "traffic_host.py", pass_fds=[end.socket.fileno() for end in ends])
+        self._child = Child("traffic_host.py", pass_fds=[end.socket.fileno() for end in ends])
         endpoints = [
             {
                 "fd": e.socket.fileno(),

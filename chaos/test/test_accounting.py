@@ -25,7 +25,7 @@ def end(stats: dict[str, int], totals: dict[str, int]) -> EndCounts:
 
 def flow(
     *, way: dict[str, int] | None = None, a: dict[str, int] | None = None, a_totals: dict[str, int] | None = None,
-    b: dict[str, int] | None = None, b_totals: dict[str, int] | None = None, runs: bool = False,
+    b: dict[str, int] | None = None, b_totals: dict[str, int] | None = None,
 ) -> Account:  # fmt: skip
     """100 messages that all arrive, but for what is changed."""
     seen: dict[str, Any] = {"sent": 100, "send_errors": 0, "received": 100, "kernel_dropped": 0} | (way or {})
@@ -34,7 +34,7 @@ def flow(
         {"delivered_datagrams": 100, "plain_tx_packets": 100} | (b or {}),
         {"delivered": 100, "control": 10} | (b_totals or {}),
     )
-    return account(Way(**seen), sender, receiver, runs)
+    return account(Way(**seen), sender, receiver)
 
 
 def test_nothing_lost_nothing_to_explain() -> None:
@@ -65,14 +65,6 @@ def test_each_loss_has_its_counter_and_without_it_none(changes: dict[str, Any], 
                 continue
             silent = {**changes, part: {key: value for key, value in counters.items() if key != counter}}
             assert flow(**silent).unexplained == 3, counter
-
-
-def test_a_run_that_the_kernel_dropped_counts_as_one() -> None:
-    lost = {"way": {"received": 60}, "b": {"delivered_datagrams": 60, "plain_tx_packets": 60}}
-    totals = {"delivered": 60, "drop_kernel": 1}
-    assert flow(**lost, b_totals=totals, runs=True).unexplained == 0
-    assert flow(**lost, b_totals=totals).unexplained == 39
-    assert flow(**lost, b_totals={"delivered": 60}, runs=True).unexplained == 40
 
 
 def test_engines_are_summed_and_lists_left_out() -> None:

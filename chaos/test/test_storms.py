@@ -14,12 +14,26 @@ import pytest
 import storms
 from accounting import Account
 from storms_page import page
-from storms_result import COUNTED, Rekeys, Run, Steady, Storm, fleet_counts, goal_s, grown, judge, rekeys_of, storm_of
+from storms_result import (
+    COUNTED,
+    Delivery,
+    Rekeys,
+    Run,
+    Steady,
+    Storm,
+    fleet_counts,
+    goal_s,
+    grown,
+    judge,
+    rekeys_of,
+    started,
+    storm_of,
+)
 
 
 def steady(drones: int = 1000, **changes: Any) -> Steady:
     base: dict[str, Any] = {
-        "drones": drones, "seconds": 10.0, "messages": 20_000, "gcs_cpu_s": 1.0, "slices_us": [49.0, 51.0],
+        "drones": drones, "rate": 1.0, "seconds": 10.0, "messages": 20_000, "gcs_cpu_s": 1.0, "slices_us": [49.0, 51.0],
         "gcs_threads_s": {"pqc-data": 0.9}, "fleet_cpu_s": 1.0, "gcs_pss_kib": 20_000, "gcs_one_pss_kib": 10_000,
         "fleet_rss_kib": 40_000,
     }  # fmt: skip
@@ -53,6 +67,19 @@ def test_who_is_lost_again_is_not_up() -> None:
     assert storm_of("all cut off", 1, 0.0, 1.5, [*events, event(4.0, "heard")]).up_again_s(1.0) == 2.5
 
 
+def test_a_cold_start_counts_from_each_drones_own() -> None:
+    events = [
+        event(3.0, "connected", 1, since_lost_s=2.0),
+        event(4.0, "failed", 2, why="timeout"),
+        event(9.0, "lost", 1, why="silence"),
+        event(10.0, "connected", 1, since_lost_s=1.0),
+    ]
+    storm = started("cold start", 2, events)
+    assert (storm.back_s, storm.kept, storm.failed) == ([2.0], 0, {"timeout": 1})
+    assert (storm.up_again_s(0.5), storm.up_again_s(1.0)) == (2.0, math.inf)
+    assert judge([Run(steady(), [storm])]) == []
+
+
 def test_rekeys_are_counted_by_when_they_began() -> None:
     events = [
         event(10.1, "rekeyed", took_s=0.2),  # before the time
@@ -81,7 +108,17 @@ def test_good_runs_pass() -> None:
     ("run", "words"),
     [
         (Run(steady(gcs_pss_kib=36_500), []), "26.5 KiB a drone"),
-        (Run(steady(accounts={"to the ground": Account(3, {}, 2)}), []), "2 messages lost without a counter"),
+        (
+            Run(steady(delivery=Delivery({"to the ground": Account(3, {}, 3)}, backlog=1)), []),
+            "1000 drones: 2 messages lost without a counter",
+        ),
+        (Run(steady(delivery=Delivery(mixed_up=2)), []), "2 messages delivered to the wrong end"),
+        (Run(steady(delivery=Delivery(spoiled=3)), []), "3 messages spoiled"),
+        (Run(steady(delivery=Delivery(again=1)), []), "1 messages doubled"),
+        (
+            Run(steady(), [], Rekeys(1000, 60.0, [1], delivery=Delivery(mixed_up=4))),
+            "rekeys: 4 messages delivered to the wrong end",
+        ),
         (
             Run(steady(), [Storm("gcs killed", 1000, 1.0, [3.1] * 1000, {"silence": 1000})]),
             "95 % up again after 3.1",
@@ -131,13 +168,15 @@ def test_the_page_names_what_never_came_back() -> None:
     assert "never (1 of 1 times)" in text
     assert "silence 1,000" in text
     assert "| 1,000 | 60 | 60 | 20.0 | 30 | 1.5 | none |" in text
+    assert "| 0 | 0, 0, 0 |" in text
     assert "MISSED" in text
 
 
 def _options(**changes: Any) -> argparse.Namespace:
     base: dict[str, Any] = {
         "drones": [20], "rate": 5.0, "seconds": 2.0, "storms": 1, "cut": 3.0, "rekey": 0.0, "data_threads": 1,
-        "max_handshakes": None, "ahead": False,
+        "max_handshakes": None, "ahead": False, "page": "storms",
+        "suites": "cs-mlkem768-aesgcm-mldsa65,cs-mlkem768-chacha20poly1305-mldsa65",
     }  # fmt: skip
     return argparse.Namespace(**(base | changes))
 
@@ -147,9 +186,12 @@ def test_a_small_fleet_comes_back(tmp_path: Path) -> None:
     options = _options(output=str(tmp_path), rekey=1.0)
     storms.run(options)
     seen = json.loads(gzip.decompress((tmp_path / "storms.json.gz").read_bytes()))
-    assert [sum(storm["lost"].values()) for storm in seen["runs"][0]["storms"]] == [20, 20]
+    assert [sum(storm["lost"].values()) for storm in seen["runs"][0]["storms"]] == [20, 20, 20]
     text = (tmp_path / "storms.md").read_text(encoding="utf-8")
     assert "| 20 | gcs killed | 1 |" in text
     assert "| 20 | all cut off | 1 |" in text
+    assert "| 20 | cold start | 1 |" in text
     assert "never" not in text
-    assert "lost without a counter" not in text
+    assert not [problem for problem in seen["problems"] if "messages" in problem], text
+    rekeys = seen["runs"][0]["rekeys"]
+    assert sum(rekeys["seconds"]) >= 40 and rekeys["failed"] == {}

@@ -10,8 +10,7 @@ from pathlib import Path
 import courses
 import messages
 import pytest
-from children import ChildError
-from traffic import End, TrafficProcess, application_socket, compiled, total
+from traffic import End, TrafficProcess, application_socket, total
 from traffic_host import Endpoint
 
 from pqc_mav_common.waiting import wait_until
@@ -27,16 +26,6 @@ def pair() -> Iterator[list[End]]:
     ]
     down.close()
     up.close()
-
-
-@pytest.fixture(params=["python", "compiled"])
-def program(request: pytest.FixtureRequest) -> Path | None:
-    """Either traffic process: they are to do the same."""
-    if request.param == "python":
-        return None
-    if compiled() is None:
-        pytest.skip("fleet_traffic is not built; 'tools/setup.sh analysis benchmarks' builds it")
-    return compiled()
 
 
 def flowing(traffic: TrafficProcess, count: int) -> bool:
@@ -63,9 +52,9 @@ def test_everything_arrives_once_and_is_logged(pair: list[End], tmp_path: Path) 
     assert all(a.sent_ns <= a.arrived_ns for a in traffic.arrivals())
 
 
-def test_both_ways_are_counted_by_stream(pair: list[End], program: Path | None) -> None:
+def test_both_ways_are_counted_by_stream(pair: list[End]) -> None:
     """Numbered, without a gap, and none comes back to its sender."""
-    traffic = TrafficProcess(pair, program=program)
+    traffic = TrafficProcess(pair)
     assert flowing(traffic, 100)
     counts = traffic.stop()
     streams = {(each["drone"], each["way"]): each for each in counts["streams"]}
@@ -77,11 +66,11 @@ def test_both_ways_are_counted_by_stream(pair: list[End], program: Path | None) 
     assert counts["corrupted"] == counts["misdelivered"] == counts["send_errors"] == 0
 
 
-def test_what_did_not_arrive_is_missing(pair: list[End], program: Path | None) -> None:
+def test_what_did_not_arrive_is_missing(pair: list[End]) -> None:
     deaf = application_socket()
     try:
         ends = [replace(pair[0], to_port=deaf.getsockname()[1]), pair[1]]
-        traffic = TrafficProcess(ends, program=program)
+        traffic = TrafficProcess(ends)
         assert flowing(traffic, 20)
         counts = traffic.stop()
     finally:
@@ -91,8 +80,8 @@ def test_what_did_not_arrive_is_missing(pair: list[End], program: Path | None) -
     assert up["sent"] == up["received"] >= 20
 
 
-def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End], program: Path | None) -> None:
-    traffic = TrafficProcess(pair, sizes=[60], program=program)
+def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End]) -> None:
+    traffic = TrafficProcess(pair, sizes=[60])
     stranger = application_socket()
     to = ("127.0.0.1", pair[0].to_port)  # where the messages of the way down arrive
     try:
@@ -112,15 +101,6 @@ def test_foreign_spoiled_and_doubled_messages_are_told_apart(pair: list[End], pr
         traffic.close()
     assert counts["misdelivered"] == 2
     assert counts["corrupted"] == 3
-
-
-def test_the_compiled_one_refuses_what_it_cannot_do(pair: list[End], program: Path | None, tmp_path: Path) -> None:
-    if program is None:
-        pytest.skip("the one in Python can")
-    with pytest.raises(ChildError, match="keeps no log"):
-        TrafficProcess(pair, tmp_path / "log", program=program)
-    with pytest.raises(ChildError, match="'sizes' must be"):
-        TrafficProcess(pair, sizes=[8], program=program)
 
 
 def test_a_recorded_flight_is_sent_again_and_again(pair: list[End], tmp_path: Path) -> None:

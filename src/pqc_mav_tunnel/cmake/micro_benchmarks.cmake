@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs that measure parts of the engine, and the load and the yardstick that bench/ in the repository runs.
 add_custom_target(micro_benchmarks)
-foreach(name aead_benchmark handshake_benchmark plain_forwarder udp_load fleet_traffic)
+foreach(name aead_benchmark handshake_benchmark plain_forwarder udp_load)
   add_executable(${name} micro_benchmarks/${name}.cpp)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND}
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/micro_benchmarks")

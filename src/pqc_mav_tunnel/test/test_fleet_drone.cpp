@@ -7,6 +7,7 @@
 #include "engine_fixture.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/key_folders.hpp"
+#include "mavlink_messages.hpp"
 
 namespace pqcmav::fleet {
 namespace {
@@ -17,7 +18,9 @@ using What = DroneEvent::What;
 /// A drone with its socket and its clock.
 class Flight : private DroneWorld {
  public:
-  explicit Flight(const KeyFolders& keys, std::uint16_t port, const FlatConfig& more = {}) {
+  explicit Flight(const KeyFolders& keys, std::uint16_t port, const FlatConfig& more = {},
+                  std::vector<const Suite*> suites = {}) {
+    rules_.suites = std::move(suites);
     rules_.config = EngineConfig::from_flat(with(quick(drone_values(keys, "uav1", port)), more));
     rules_.gcs = resolve("127.0.0.1", port, false, SOCK_DGRAM);
     const DroneKeys own(keys.drone("uav1"));
@@ -125,6 +128,21 @@ TEST(FleetDrone, RekeysInsideTheSessionWhenTheIntervalIsOver) {
   EXPECT_EQ(flight.tally.first.done, 1u);
   EXPECT_EQ(flight.count(What::lost), 0u);
   EXPECT_EQ(flight.tally.skipped, flight.tally.late);
+}
+
+TEST(FleetDrone, DrawsASuiteForEachHandshakeAndKnowsAnswersToOthers) {
+  GcsAndGround there;
+  Flight flight(there.keys, there.port(), {{"rekey_interval_s", 0.5}},
+                {&require_suite("cs-mlkem512-ascon128a-mldsa44"), &require_suite("cs-mlkem512-chacha20poly1305-mldsa44")});
+  ASSERT_TRUE(flight.connect());
+  std::set<const Suite*> seen;
+  EXPECT_TRUE(flight.until([&] { return seen.insert(flight.drone->session().current()->suite), seen.size() == 2; }));
+  ByteArray<kHeartbeatSize> room;
+  for (const std::uint32_t drone : {0u, 1u, 0u})
+    there.ground.send(write_answer(room, 1, drone), plain_port(*there.gcs, "uav1"));
+  EXPECT_TRUE(flight.until([&] { return flight.tally.messages_received == 3; }));
+  EXPECT_EQ(flight.tally.messages_mixed_up, 1u);
+  EXPECT_TRUE(flight.tally.rekeys.failed.empty());
 }
 
 TEST(FleetDrone, RatchetsASuiteWithLargeMessages) {

@@ -65,7 +65,21 @@ TEST(FleetMessages, WhatIsSpoiledHasNoName) {
     EXPECT_FALSE(read_message(message)) << i;
     room[i] ^= 1;
   }
-  EXPECT_FALSE(read_message(write_ground_heartbeat(room, 7)));
+  EXPECT_FALSE(read_message(write_answer(room, 7, 1)));
+}
+
+TEST(FleetMessages, AnAnswerNamesItsDroneUnlessItIsSpoiled) {
+  ByteArray<kHeartbeatSize> room;
+  const auto answer = write_answer(room, 7, 70'000);
+  EXPECT_EQ(read_answer(answer), 70'000u);
+  EXPECT_FALSE(read_answer(answer.first(kHeartbeatSize - 1)));
+  for (std::size_t i = 0; i < kHeartbeatSize; ++i) {
+    room[i] ^= 1;
+    EXPECT_FALSE(read_answer(answer)) << i;
+    room[i] ^= 1;
+  }
+  ByteArray<kMessageLargest> message;
+  EXPECT_FALSE(read_answer(write_message(message, 300, {1, 2})));
 }
 
 }  // namespace

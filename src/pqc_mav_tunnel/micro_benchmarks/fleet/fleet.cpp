@@ -11,6 +11,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <ranges>
 #include <sstream>
 
 #include "crypto/kdf.hpp"
@@ -65,8 +66,15 @@ DroneRules rules_of(const FleetOptions& options, const std::filesystem::path& fo
                     {"peer", gcs.host},
                     {"data_port", std::int64_t{gcs.port}},
                     {"rekey_interval_s", options.rekey_s}};
-  if (!options.suite.empty()) values["suite"] = options.suite;
   DroneRules out;
+  for (const auto part : std::views::split(options.suites, ',')) {
+    out.suites.push_back(&require_suite(std::string_view(part.begin(), part.end())));
+    if (out.suites.back()->sig != out.suites.front()->sig)
+      throw TunnelError(Errc::config_invalid,
+                        "The suites of '--suites' have several signatures. A drone of the fleet "
+                        "keeps the keys of one: name suites that end alike.");
+  }
+  if (!out.suites.empty()) values["suite"] = out.suites.front()->id;
   out.config = EngineConfig::from_flat(values);
   out.gcs = resolve(gcs.host, gcs.port, false, SOCK_DGRAM);
   out.gcs_public_key = DroneKeys(folder).gcs_public(*out.config.suite->sig);

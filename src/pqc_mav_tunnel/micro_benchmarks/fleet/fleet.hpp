@@ -27,7 +27,7 @@ struct FleetOptions {
   double rekey_s = 600.0;  // 0: none
   double spread_s = 0.0;   // over which the drones begin
   double seconds = 0.0;    // 0: until told to stop
-  std::string suite;       // "": the default one
+  std::string suites;      // of one signature, with commas between: each handshake draws one; "": the default one
   std::string events;      // a file for an event a line; "": none
   std::string ground;      // host:port to which the gcs delivers; "": elsewhere
 };

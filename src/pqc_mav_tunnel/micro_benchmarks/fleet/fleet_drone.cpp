@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mavlink_messages.hpp"
 #include "session/bundle.hpp"
 
 namespace pqcmav::fleet {
@@ -84,18 +85,23 @@ void FleetDrone::on_packet(const Header& header, MutableBytes datagram, std::uin
   }
   if (opened.type == FrameType::data) {
     ++tally_.delivered;
-    ++tally_.messages_received;
+    take_message(opened.payload);
   } else if (opened.type == FrameType::bundle) {
     BundleParts parts;
     if (!parse_bundle(opened.payload, parts)) return refuse(Drop::decrypt_fail);
     ++tally_.delivered;
-    tally_.messages_received += parts.count;
+    for (std::size_t i = 0; i < parts.count; ++i) take_message(parts.items[i]);
   } else {
     ControlList controls;
     if (!parse_controls(opened.payload, controls)) return refuse(Drop::decrypt_fail);
     ++tally_.control;
     on_control(controls, opened.current, now);
   }
+}
+
+void FleetDrone::take_message(ByteView message) {
+  ++tally_.messages_received;
+  if (const auto drone = read_answer(message); drone && *drone != who_.number) ++tally_.messages_mixed_up;
 }
 
 void FleetDrone::on_control(const ControlList& controls, bool current, std::uint64_t now) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "control/backoff.hpp"
 #include "control/client_attempt.hpp"
@@ -31,7 +32,8 @@ namespace pqcmav::fleet {
 struct DroneRules {
   EngineConfig config;  // of any of them
   SockAddr gcs;
-  Bytes gcs_public_key;  // of the suite's signature
+  Bytes gcs_public_key;              // of the suite's signature
+  std::vector<const Suite*> suites;  // with that signature: each handshake draws one; empty: the configuration's
 };
 
 /// Handshakes of one kind, and why they failed.
@@ -47,6 +49,7 @@ struct DroneTally {
   // Of the gcs' packets: not come when a later one did, and those of them that came after all.
   std::uint64_t skipped = 0, late = 0;
   std::uint64_t messages_sent = 0, messages_unsent = 0, messages_received = 0;
+  std::uint64_t messages_mixed_up = 0;  // answers to another drone, of those received
   Outcomes first, rekeys;
   std::array<std::uint64_t, kDropKinds> drops{};
   std::array<std::uint64_t, kHandshakeDropKinds> handshakes{};
@@ -112,6 +115,7 @@ class FleetDrone {
 
   // The session.
   void on_packet(const Header& header, MutableBytes datagram, std::uint64_t now);
+  void take_message(ByteView message);
   void on_control(const ControlList& controls, bool current, std::uint64_t now);
   void acknowledge(const Control& control, std::uint64_t now);
   void send_packet(ByteView packet);
@@ -133,7 +137,8 @@ class FleetDrone {
   void succeed(SessionKeys keys, std::uint64_t now);
   void fail(HandshakeError error, std::uint8_t reject_code, std::uint64_t now);
   void watch(std::uint64_t now);
-  [[nodiscard]] InitiatorParams parameters() const;
+  [[nodiscard]] const Suite* draw_suite();
+  [[nodiscard]] InitiatorParams parameters(const Suite* suite) const;
   void plan_rekey(std::uint64_t wait_ns, std::uint64_t now) noexcept { next_rekey_ns_ = now + wait_ns + 1; }
 
   const DroneRules& rules_;

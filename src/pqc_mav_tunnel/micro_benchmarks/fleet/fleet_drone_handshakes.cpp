@@ -73,9 +73,13 @@ void FleetDrone::decide(std::uint64_t now) {
     begin_rekey(now);
 }
 
-InitiatorParams FleetDrone::parameters() const {
+const Suite* FleetDrone::draw_suite() {
+  return rules_.suites.empty() ? rules_.config.suite : rules_.suites[random_() % rules_.suites.size()];
+}
+
+InitiatorParams FleetDrone::parameters(const Suite* suite) const {
   InitiatorParams out;
-  out.suite = rules_.config.suite;
+  out.suite = suite;
   out.drone_id = who_.id;
   out.gcs_id = rules_.config.peers.front().gcs_id;
   out.hybrid = rules_.config.hybrid;
@@ -88,7 +92,7 @@ InitiatorParams FleetDrone::parameters() const {
 
 void FleetDrone::begin_first(const StationChoice::Step& step, std::uint64_t now) {
   choice_.begin(step, now);
-  auto params = parameters();
+  auto params = parameters(draw_suite());
   if (ticket_) params.ticket = ticket_->clone();
   begin(std::make_unique<Talk>(std::move(params), std::vector{rules_.gcs}, HandshakeKind::first, now), now);
 }
@@ -104,9 +108,11 @@ void FleetDrone::begin_rekey(std::uint64_t now) {
   facts.interval = to_ns(rules_.config.rekey_interval_s);
   facts.key_limit = to_ns(rules_.config.key_limit_s);
   facts.late_failures = late_failures_;
-  const auto kind = next_rekey(facts);
+  const auto* suite = draw_suite();
+  // Another suite needs a whole handshake.
+  const auto kind = suite == link_.session.current()->suite ? next_rekey(facts) : HandshakeKind::rekey;
   if (kind == HandshakeKind::rekey) {
-    auto params = parameters();
+    auto params = parameters(suite);
     params.prev_session = running->id;
     params.epoch = static_cast<std::uint8_t>(running->epoch + 1);
     params.chain_prev = std::move(running->chain);

@@ -37,8 +37,8 @@ void GroundSink::take(ByteView datagram, const SockAddr& source) {
   ++(name->number < stream.next ? counts_.again : counts_.received);
   stream.next = std::max(stream.next, name->number + 1);
   std::array<std::uint8_t, kHeartbeatSize> answer;
-  ++(send_one(socket_.get(), write_ground_heartbeat(answer, sequence_++), source) ? counts_.answered
-                                                                                  : counts_.send_errors);
+  ++(send_one(socket_.get(), write_answer(answer, sequence_++, name->drone), source) ? counts_.answered
+                                                                                     : counts_.send_errors);
 }
 
 const GroundSink::Counts& GroundSink::counts() noexcept {

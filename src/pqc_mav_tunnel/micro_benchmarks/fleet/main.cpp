@@ -17,10 +17,11 @@ using namespace pqcmav;
 
 constexpr const char* kUsage =
     "Usage: pqcmav-fleet --keys DIR --gcs HOST:PORT --drones N [--rate MSGS_PER_S] [--size BYTES] [--rekey SECONDS]\n"
-    "                    [--suite NAME] [--seconds S] [--spread S] [--events FILE] [--ground HOST:PORT]\n"
+    "                    [--suites A,B] [--seconds S] [--spread S] [--events FILE] [--ground HOST:PORT]\n"
     "Flies N drones against a running gcs and prints a line of JSON a second. --keys: the root of all keys; --rekey 0: "
     "no\n"
-    "rekeys; --spread: begin over so many seconds; --ground: count, and answer, what the gcs delivers there.\n"
+    "rekeys; --suites: of one signature, each handshake draws one; --spread: begin over so many seconds; --ground: "
+    "count, and answer, what the gcs delivers there.\n"
     "On standard input: 'cut' and 'restore' for the links of all, 'hush' and 'speak' for their messages, 'stop'.\n";
 
 class WrongUsage : public std::runtime_error {
@@ -50,7 +51,7 @@ fleet::FleetOptions options_of(int argc, char** argv) {
   fleet::FleetOptions out;
   const std::map<std::string, std::string*> texts{{"--keys", &out.keys},
                                                   {"--gcs", &out.gcs},
-                                                  {"--suite", &out.suite},
+                                                  {"--suites", &out.suites},
                                                   {"--events", &out.events},
                                                   {"--ground", &out.ground}};
   for (int i = 1; i < argc; i += 2) {

@@ -50,6 +50,15 @@ std::size_t write_frame(std::uint8_t* out, const Kind& kind, std::uint8_t sequen
   return size;
 }
 
+/// Is it a frame of this kind and intact, whatever follows?
+bool intact(ByteView datagram, const Kind& kind) noexcept {
+  const std::size_t size = kHead + kind.length + kChecksum;
+  if (datagram.size() < size || datagram[0] != kStart || datagram[1] != kind.length || datagram[7] != kind.id)
+    return false;
+  const auto crc = checksum(datagram.first(size), kind);
+  return datagram[size - 2] == (crc & 0xff) && datagram[size - 1] == crc >> 8;
+}
+
 std::uint8_t system_of(std::uint32_t drone) noexcept { return static_cast<std::uint8_t>(1 + drone % 250); }
 
 }  // namespace
@@ -73,19 +82,22 @@ ByteView write_message(MutableBytes out, std::size_t size, const MessageName& na
 }
 
 std::optional<MessageName> read_message(ByteView datagram) noexcept {
-  if (datagram.size() < kAttitudeSize || datagram[0] != kStart || datagram[7] != kAttitude.id) return std::nullopt;
-  const auto frame = datagram.first(kAttitudeSize);
-  const auto crc = checksum(frame, kAttitude);
-  if (frame[kAttitudeSize - 2] != (crc & 0xff) || frame[kAttitudeSize - 1] != crc >> 8) return std::nullopt;
-  const auto yaw = std::bit_cast<float>(load_le(frame.data() + kHead + 12));
+  if (!intact(datagram, kAttitude)) return std::nullopt;
+  const auto yaw = std::bit_cast<float>(load_le(datagram.data() + kHead + 12));
   if (!(yaw >= 0 && yaw < 16'777'216.0f)) return std::nullopt;
-  const MessageName out{static_cast<std::uint32_t>(yaw), load_le(frame.data() + kHead)};
-  return frame[5] == system_of(out.drone) ? std::optional(out) : std::nullopt;
+  const MessageName out{static_cast<std::uint32_t>(yaw), load_le(datagram.data() + kHead)};
+  return datagram[5] == system_of(out.drone) ? std::optional(out) : std::nullopt;
 }
 
-ByteView write_ground_heartbeat(MutableBytes out, std::uint8_t sequence) noexcept {
-  const std::array<std::uint8_t, 9> heartbeat{0, 0, 0, 0, kGcsType, kNoAutopilot, 0, kActive, kMavlink};
+ByteView write_answer(MutableBytes out, std::uint8_t sequence, std::uint32_t drone) noexcept {
+  std::array<std::uint8_t, 9> heartbeat{0, 0, 0, 0, kGcsType, kNoAutopilot, 0, kActive, kMavlink};
+  store_le(heartbeat.data(), drone);
   return out.first(write_frame(out.data(), kHeartbeat, sequence, kGroundSystem, kGroundComponent, heartbeat.data()));
+}
+
+std::optional<std::uint32_t> read_answer(ByteView datagram) noexcept {
+  if (!intact(datagram, kHeartbeat) || datagram[5] != kGroundSystem) return std::nullopt;
+  return load_le(datagram.data() + kHead);
 }
 
 }  // namespace pqcmav::fleet

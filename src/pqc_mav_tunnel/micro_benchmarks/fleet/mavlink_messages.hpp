@@ -23,7 +23,9 @@ inline constexpr std::size_t kMessageLargest = 1'400;
 ByteView write_message(MutableBytes out, std::size_t size, const MessageName& name) noexcept;
 /// The name in a datagram that is intact; nullopt for any other.
 std::optional<MessageName> read_message(ByteView datagram) noexcept;
-/// The HEARTBEAT of a ground station.
-ByteView write_ground_heartbeat(MutableBytes out, std::uint8_t sequence) noexcept;
+/// What the ground answers a drone: the HEARTBEAT of a ground station, with the drone's number as its mode.
+ByteView write_answer(MutableBytes out, std::uint8_t sequence, std::uint32_t drone) noexcept;
+/// The drone's number in such an answer that is intact; nullopt for anything else.
+std::optional<std::uint32_t> read_answer(ByteView datagram) noexcept;
 
 }  // namespace pqcmav::fleet
