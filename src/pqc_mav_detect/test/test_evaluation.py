@@ -45,6 +45,8 @@ def test_a_machine_that_stood_still_is_told_apart_and_nothing_is_left_out_of_the
     result = page.Result("rules", found, merged([]), merged([]), merged([]))
     kept = page.in_time_only(result)
     assert len(result.attacks.first()) == 1 and not kept.attacks.first() and not kept.attacks.runs
+    assert page.without_these([result]).startswith("Without them: rules, attacks of 20/s and more")
+    assert page.without_these([kept]) == "Without them each goal comes out the same."
     assert not judge([("t", recorded("100/s forge@20", FORGERY, 20.0, 10.0, 18.0))], Rules).stood
 
 

@@ -17,6 +17,7 @@ SENT = (FLOOD, REPLAY, FORGERY, HANDSHAKE_FLOOD, VOLUMETRIC)
 MOST_CPU, MOST_MIB, MOST_TST_CPU = 0.5, 45.0, 3.0
 LEAST_SHARE, LEAST_F1, MOST_DISTURBED = 0.95, 0.85, 0.05
 CAPTURE_S, TCP_CAPTURE_S = 1.0, 4.0
+_BY_EPISODES = 8  # of the goals, the first: whether something was named or said
 # What others published, or a prototype showed, with other recordings on other machines.
 BEFORE = {
     "attacks of 20/s and more": "F1 .03-.97",
@@ -128,9 +129,9 @@ def _said(words: str, met: bool) -> str:
     return f"{words}: {'met' if met else '**missed**'}"
 
 
-def goals(results: Sequence[Result], most: int | None = None, found: Sequence[Capture] = ()) -> str:
-    """The table of the goals, or of so many of them. `found`: captures, which the first detector's rules judged."""
-    columns = [_goals(each)[:most] for each in results]
+def goals(results: Sequence[Result], found: Sequence[Capture] = ()) -> str:
+    """The table of the goals. `found`: captures, which the first detector's rules judged."""
+    columns = [_goals(each) for each in results]
     rows = []
     longest = max((len(column) for column in columns), default=0)
     for index, (words, _, _) in enumerate(next((column for column in columns if len(column) == longest), [])):
@@ -142,6 +143,19 @@ def goals(results: Sequence[Result], most: int | None = None, found: Sequence[Ca
     before = [next((text for start, text in BEFORE.items() if row[0].startswith(start)), "-") for row in rows]
     rows = [[row[0], earlier, *row[1:]] for row, earlier in zip(rows, before, strict=True)]
     return table(["goal", "published or prototype, not measured here", *(each.name for each in results)], rows)
+
+
+def without_these(results: Sequence[Result]) -> str:
+    """Which goals are met, and which are not, otherwise than by all recordings, where the machine kept time."""
+    changed = []
+    for result in results:
+        whole, kept = _goals(result)[:_BY_EPISODES], _goals(in_time_only(result))[:_BY_EPISODES]
+        changed += [
+            f"{result.name}, {words}: {_said(found, met)}"
+            for (words, found, met), (_, _, before) in zip(kept, whole, strict=True)
+            if met != before
+        ]
+    return f"Without them: {'; '.join(changed)}." if changed else "Without them each goal comes out the same."
 
 
 def _captured(found: Sequence[Capture]) -> tuple[str, bool]:

@@ -179,8 +179,7 @@ def _kept_time(results: Sequence[page.Result]) -> list[str]:
         "\n## Goals where the machine kept time\n",
         f"In {stood} of the attacks and {disturbed} of the disturbances the machine that recorded stood still for more "
         "than 0.5 s, during them or up to 10 s before: processes of the laboratory itself, attackers among them, did "
-        "not run. The same goals without these. All other tables include them.\n",
-        page.goals([page.in_time_only(each) for each in results], most=8),
+        f"not run. All tables include these. {page.without_these(results)}\n",
     ]
 
 
