@@ -50,6 +50,14 @@ def test_a_machine_that_stood_still_is_told_apart_and_nothing_is_left_out_of_the
     assert not judge([("t", recorded("100/s forge@20", FORGERY, 20.0, 10.0, 18.0))], Rules).stood
 
 
+def test_disturbances_of_which_the_same_was_said_share_a_row() -> None:
+    found = merged([])
+    found.runs.update({f"t 100/s {name}@0 gcs": Level.NONE for name in ("gap", "download")})
+    found.runs["t 100/s restart@0 gcs"] = Level.SUSPICIOUS
+    text = page.disturbances([page.Result("rules", merged([]), merged([]), merged([]), found)])
+    assert "| download, gap | 0/1 |" in text and "| restart | 1/1 |" in text
+
+
 def test_an_attack_that_is_named_in_time() -> None:
     found = judge([("t", recorded("100/s forge@20", FORGERY, 20.0, 10.0, 18.0))], Rules)
     (trial,) = found.trials

@@ -233,9 +233,9 @@ def alarms(results: Sequence[Result]) -> str:
 
 
 def disturbances(results: Sequence[Result]) -> str:
-    """What was said of disturbances without an attacker."""
+    """What was said of disturbances without an attacker; those of which the same was said are one row."""
     names = sorted({run.split()[-2].partition("@")[0] for each in results for run in each.benign.runs})
-    rows = []
+    rows: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         cells = []
         for each in results:
@@ -244,8 +244,10 @@ def disturbances(results: Sequence[Result]) -> str:
             sure = sum(level is Level.ATTACK for level in runs)
             kinds = ", ".join(sorted({kind for _, _, kind, _ in told}))
             cells.append(f"{sum(map(bool, runs))}/{len(runs)}{f' ({kinds}; {sure} sure)' if told else ''}")
-        rows.append([name, *cells])
-    return table(["disturbance", *(each.name for each in results)], rows)
+        rows.setdefault(tuple(cells), []).append(name)
+    return table(
+        ["disturbance", *(each.name for each in results)], [[", ".join(same), *cells] for cells, same in rows.items()]
+    )
 
 
 def costs(results: Sequence[Result]) -> str:
