@@ -45,6 +45,8 @@ class Hosted:
             return time.time()
         if do == "handshakes":
             return list(self.handshakes)
+        if do == "every_stats":
+            return [engine.stats()[0] for engine in self.engines]
         engine = self.engines[command.get("engine", 0)]
         if do == "rekey":
             limit = command.get("timeout_s", 60.0)

@@ -132,8 +132,9 @@ TEST(FleetDrone, RekeysInsideTheSessionWhenTheIntervalIsOver) {
 
 TEST(FleetDrone, DrawsASuiteForEachHandshakeAndKnowsAnswersToOthers) {
   GcsAndGround there;
-  Flight flight(there.keys, there.port(), {{"rekey_interval_s", 0.5}},
-                {&require_suite("cs-mlkem512-ascon128a-mldsa44"), &require_suite("cs-mlkem512-chacha20poly1305-mldsa44")});
+  Flight flight(
+      there.keys, there.port(), {{"rekey_interval_s", 0.5}},
+      {&require_suite("cs-mlkem512-ascon128a-mldsa44"), &require_suite("cs-mlkem512-chacha20poly1305-mldsa44")});
   ASSERT_TRUE(flight.connect());
   std::set<const Suite*> seen;
   EXPECT_TRUE(flight.until([&] { return seen.insert(flight.drone->session().current()->suite), seen.size() == 2; }));
