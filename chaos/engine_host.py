@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that hosts tunnel engines for the laboratory and obeys JSON lines; it dies with its input.
 
-Commands: start (configs, watch), connect (config, limit_s), ports, status, stats, shaped, totals, links, rekey
-(drone_id, suite, timeout_s), handshakes, time, reading. Without `watch` nobody takes the engines' events: of many
-drones the threads that do are a cost of their own.
+Commands: start (configs), connect (config, limit_s), ports, status, stats, every_stats, shaped, totals, links, rekey
+(drone_id, suite, timeout_s), handshakes, time, reading.
 """
 
 import os
@@ -38,7 +37,7 @@ class Hosted:
         """Run one command on engine number `engine` (default 0)."""
         do = command["do"]
         if do == "start":
-            return self._start(command["configs"], command.get("watch", True))
+            return self._start(command["configs"])
         if do == "connect":
             return connect(command["config"], command["limit_s"])
         if do == "time":
@@ -69,13 +68,12 @@ class Hosted:
             return getattr(engine, do)()
         raise ValueError(f"unknown command '{do}'")
 
-    def _start(self, configs: list[dict[str, Any]], watch: bool) -> list[dict[str, Any]]:
+    def _start(self, configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for config in configs:
             engine = pqc_mav_tunnel.Engine({"control_socket": "off", **config})
             engine.start()
             self.engines.append(engine)
-            if watch:
-                threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
+            threading.Thread(target=self._watch, args=(engine,), daemon=True).start()
         return [engine.ports() for engine in self.engines]
 
     def _watch(self, engine: pqc_mav_tunnel.Engine) -> None:
