@@ -33,14 +33,12 @@ class Child(Helper):
 
     def __init__(
         self,
-        script: str | Sequence[str],
+        script: str,
         *,
         namespace: int | None = None,
         pass_fds: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
         prefix: Sequence[str] = (),
     ) -> None:
-        command = [sys.executable, str(HERE / script)] if isinstance(script, str) else [sys.executable, *script]
-        super().__init__(
-            [*prefix, *command], **into(namespace), pass_fds=pass_fds, env={**os.environ, **(environment or {})}
-        )
+        command = [*prefix, sys.executable, str(HERE / script)]
+        super().__init__(command, **into(namespace), pass_fds=pass_fds, env={**os.environ, **(environment or {})})

@@ -106,22 +106,15 @@ class Fleet:
     """A pqcmav-fleet, what it says and what happened to its drones."""
 
     def __init__(
-        self,
-        stack: ExitStack,
-        keys: str,
-        drones: int,
-        gcs: Gcs,
-        options: argparse.Namespace,
-        *more: str,
-        spread_s: float | None = None,
+        self, stack: ExitStack, keys: str, drones: int, gcs: Gcs, options: argparse.Namespace, *more: str
     ) -> None:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-fleet-"))
         self._events = Path(folder) / "events"
         self.drones = drones
         command = [str(_PROGRAM), "--keys", keys, "--gcs", f"{two_ends.HOST}:{gcs.port}", "--drones", str(drones)]
-        command += ["--rate", f"{options.rate:g}", "--events", str(self._events), *more]
-        command += ["--ground", f"{two_ends.HOST}:{gcs.ground}"]
-        command += ["--spread", f"{drones / _STARTS_PER_S if spread_s is None else spread_s:g}"]
+        command += ["--rate", f"{options.rate:g}", "--events", str(self._events)]
+        # Of an option that is given twice the last counts.
+        command += ["--ground", f"{two_ends.HOST}:{gcs.ground}", "--spread", f"{drones / _STARTS_PER_S:g}", *more]
         self._program = Program("fleet", command, stdin=subprocess.PIPE)
         stack.callback(lambda: end(self._program.process))
         if options.ahead:

@@ -207,7 +207,7 @@ def _cold_start(keys: str, names: Sequence[str], options: argparse.Namespace) ->
     """All switched on at once, none with anything of a session before."""
     with ExitStack() as stack:
         gcs = Gcs(stack, keys, names, options)
-        fleet = Fleet(stack, keys, len(names), gcs, options, spread_s=0.0)
+        fleet = Fleet(stack, keys, len(names), gcs, options, "--spread", "0")
         fleet.all_up(CONNECT_S)
         by_thread = gcs.threads()
         return replace(
@@ -233,4 +233,4 @@ def _rekeys(keys: str, names: Sequence[str], options: argparse.Namespace) -> Rek
         time.sleep(3 * options.rekey)
         over = time.monotonic()
         delivery = _delivery(gcs, fleet, backlog)
-        return rekeys_of(fleet.drones, options.rekey, begin, over, fleet.events(), delivery)
+        return replace(rekeys_of(fleet.drones, options.rekey, begin, over, fleet.events()), delivery=delivery)

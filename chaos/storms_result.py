@@ -171,14 +171,7 @@ def grown(now: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
     return {name: more for name in COUNTED if (more := now[name] - before.get(name, 0))}
 
 
-def rekeys_of(
-    drones: int,
-    interval_s: float,
-    begin: float,
-    end: float,
-    events: Iterable[Mapping[str, Any]],
-    delivery: Delivery | None = None,
-) -> Rekeys:
+def rekeys_of(drones: int, interval_s: float, begin: float, end: float, events: Iterable[Mapping[str, Any]]) -> Rekeys:
     """How many began in each second from `begin` to `end`."""
     seconds = [0] * max(1, math.floor(end - begin))
     failed: Counter[str] = Counter()
@@ -191,7 +184,7 @@ def rekeys_of(
         seconds[int(began - begin)] += 1
         if event["event"] == "rekey_failed":
             failed[event["why"]] += 1
-    return Rekeys(drones, interval_s, seconds, dict(failed), delivery or Delivery())
+    return Rekeys(drones, interval_s, seconds, dict(failed))
 
 
 def fleet_counts(line: Mapping[str, Any]) -> EndCounts:

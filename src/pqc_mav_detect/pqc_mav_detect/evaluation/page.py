@@ -17,7 +17,6 @@ SENT = (FLOOD, REPLAY, FORGERY, HANDSHAKE_FLOOD, VOLUMETRIC)
 MOST_CPU, MOST_MIB, MOST_TST_CPU = 0.5, 45.0, 3.0
 LEAST_SHARE, LEAST_F1, MOST_DISTURBED = 0.95, 0.85, 0.05
 CAPTURE_S, TCP_CAPTURE_S = 1.0, 4.0
-_BY_EPISODES = 8  # of the goals, the first: whether something was named or said
 # What others published, or a prototype showed, with other recordings on other machines.
 BEFORE = {
     "attacks of 20/s and more": "F1 .03-.97",
@@ -149,10 +148,9 @@ def without_these(results: Sequence[Result]) -> str:
     """Which goals are met, and which are not, otherwise than by all recordings, where the machine kept time."""
     changed = []
     for result in results:
-        whole, kept = _goals(result)[:_BY_EPISODES], _goals(in_time_only(result))[:_BY_EPISODES]
         changed += [
             f"{result.name}, {words}: {_said(found, met)}"
-            for (words, found, met), (_, _, before) in zip(kept, whole, strict=True)
+            for (words, found, met), (_, _, before) in zip(_goals(in_time_only(result)), _goals(result), strict=True)
             if met != before
         ]
     return f"Without them: {'; '.join(changed)}." if changed else "Without them each goal comes out the same."
