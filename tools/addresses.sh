@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 PQCMAV_ADDRESS_RUNS=${RUNS:-10000} PQCMAV_ADDRESS_SEED=${SEED:-1} PQCMAV_ADDRESS_REPORT=$table \
-  tools/run build/pqc_mav_tunnel/test_address_simulation
+  tools/run build/pqc_mav_tunnel/long_tests --gtest_filter=AddressSimulation.*
 page=bench/results/addresses.md
 {
   cat <<'TEXT'

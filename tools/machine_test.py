@@ -28,9 +28,9 @@ MEMORY_MB, PROCESSORS = 3072, 2
 LIMIT_S = 2700.0
 # Several data threads, what the kernel drops, serial ports, and pages let go of: see cross_left_out.txt.
 TESTS = (
-    r"^(engine_threads:.*/[238]|data_share:Threads/Steered\..*|engine_data-two-threads:.*|engine_kernel_drops:.*"
-    r"|net:Net\.WhatTheKernelDropped|serial_port:.*|engine_serial:.*|cold_code:ColdCode\.PagesOfAHandshake.*"
-    r"|engine_endpoints:EngineEndpointsOnADrone\.SerialAutopilotAndALocalApplication)$"
+    r"^(DataThreads/EngineThreads\..*/[238]|Threads/Steered\..*|two-threads:(Modes/EngineCarries|EngineData)\..*"
+    r"|EngineKernelDrops\..*|Net\.WhatTheKernelDropped|SerialPort\..*|EngineSerial\..*|ColdCode\.PagesOfAHandshake.*"
+    r"|EngineEndpointsOnADrone\.SerialAutopilotAndALocalApplication)$"
 )
 SAID, END = "machine: ", "machine: end"
 UNIT = """[Unit]

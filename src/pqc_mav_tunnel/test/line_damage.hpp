@@ -23,7 +23,7 @@ struct LineDamage {
   double frames_lost_most;  // for each event, on average
 };
 
-inline Bytes random_bytes(std::mt19937& random, std::size_t size) {
+inline Bytes any_bytes(std::mt19937& random, std::size_t size) {
   Bytes out(size);
   for (auto& byte : out) byte = static_cast<std::uint8_t>(random());
   return out;
@@ -41,7 +41,7 @@ inline std::vector<LineDamage> line_damages(std::uint8_t marker) {
       {"a marker inserted", [=](Bytes& s, std::size_t at, std::mt19937&) { s.insert(place(s, at), marker); }, 1.3},
       {"a hundred bytes of noise",
        [=](Bytes& s, std::size_t at, std::mt19937& r) {
-         const auto noise = random_bytes(r, 100);
+         const auto noise = any_bytes(r, 100);
          s.insert(place(s, at), noise.begin(), noise.end());
        },
        1.3},
@@ -70,7 +70,7 @@ void expect_every_size_in_any_pieces(std::initializer_list<std::size_t> sizes, s
   Bytes stream;
   std::vector<Bytes> sent;
   for (const auto size : sizes)
-    for (auto& each : {random_bytes(random, size), Bytes(size, 0), Bytes(size, marker)}) sent.push_back(each);
+    for (auto& each : {any_bytes(random, size), Bytes(size, 0), Bytes(size, marker)}) sent.push_back(each);
   for (const auto& each : sent) append(stream, write(each));
   for (const std::size_t piece : {1ul, 7ul, 300ul, stream.size()}) {
     Reader reader;
@@ -91,7 +91,7 @@ void expect_damage_costs_what_it_touches(std::uint8_t marker, double errors_leas
     std::set<Bytes> sent;
     Bytes stream;
     for (int i = 0; i < 1200; ++i) {
-      const auto datagram = random_bytes(random, std::array{50ul, 70ul, 110ul, 210ul}[random() % 4]);
+      const auto datagram = any_bytes(random, std::array{50ul, 70ul, 110ul, 210ul}[random() % 4]);
       sent.insert(datagram);
       append(stream, write(datagram));
     }

@@ -43,7 +43,7 @@ struct Chances {  // of 1000: per packet, per packet, per packet, per handshake 
   unsigned loss = 0, duplicate = 0, hold_back = 0, cut = 0, rekey = 0, crash = 0, close = 0, blackout = 0;
 };
 
-class World {
+class SessionWorld {
  public:
   static constexpr std::uint64_t kStep = 20 * kMs, kTick = 100 * kMs;
   static constexpr std::uint64_t kKeepalive = kS / 2, kReconnect = 2 * kS, kNoProgress = 10 * kS;
@@ -51,7 +51,7 @@ class World {
   /// the ends be apart on a network that works.
   static constexpr std::uint64_t kApartMost = kReconnect + kNoProgress + kS;
 
-  explicit World(std::uint64_t seed, const Chances& chances = {})
+  explicit SessionWorld(std::uint64_t seed, const Chances& chances = {})
       : random_(seed), backoff_(seed + 1), chances_(chances) {}
 
   void run(std::uint64_t duration) {

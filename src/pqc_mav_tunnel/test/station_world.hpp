@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "control/station_choice.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav::test {
 
@@ -47,7 +48,7 @@ class StationWorld {
   [[nodiscard]] std::uint64_t failovers_checked() const { return failovers_; }
 
  private:
-  static constexpr std::uint64_t kMs = 1'000'000, kS = 1'000 * kMs, kStep = 5 * kMs;
+  static constexpr std::uint64_t kStep = 5 * kMs;
   enum class Kind { hello, answer, finish, done, packet, token, role, got, term, close };
   struct Datagram {
     Kind kind;

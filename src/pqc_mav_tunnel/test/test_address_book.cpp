@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "addresses.hpp"
+
 namespace pqcmav {
 namespace {
 
-SockAddr at(const char* host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
+using test::at;
 
 TEST(AddressBook, KnowsWhatWasAddedAndForgetsWhatWasRemoved) {
   AddressBook book;

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "handshake/handshake_messages.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000, kStart = 5'000 * kSecond;
+constexpr std::uint64_t kStart = 5'000 * kS;
 
 struct Facts {
   std::string drone = "uav1", source = "10.0.0.1";
@@ -75,9 +76,9 @@ TEST(Retry, MoreThan200GatesOf5000DatagramsInASecondAsk) {
     const auto add = [&](std::uint64_t now) { gates ? admission.on_gate(now) : admission.on_datagram(now); };
     for (int i = 0; i < limit; ++i) add(kStart + static_cast<std::uint64_t>(i) * 100'000);
     EXPECT_FALSE(asked(admission, {}));
-    add(kStart + 999'000'000 - kSecond / 2);
+    add(kStart + 999'000'000 - kS / 2);
     EXPECT_TRUE(asked(admission, {}));
-    add(kStart + 2 * kSecond);
+    add(kStart + 2 * kS);
     EXPECT_FALSE(asked(admission, {})) << "a second later it is over";
   }
 }
@@ -85,8 +86,8 @@ TEST(Retry, MoreThan200GatesOf5000DatagramsInASecondAsk) {
 TEST(Retry, ALoadJustBelowTheLimitNeverAsks) {
   Admission admission({});
   for (std::uint64_t i = 0; i < 2000; ++i) {
-    admission.on_gate(kStart + i * kSecond / 180);
-    ASSERT_FALSE(asked(admission, {}, false, kStart + i * kSecond / 4)) << i;
+    admission.on_gate(kStart + i * kS / 180);
+    ASSERT_FALSE(asked(admission, {}, false, kStart + i * kS / 4)) << i;
   }
 }
 
@@ -159,7 +160,7 @@ TEST(Admission, AThiefOfThePskAtOneAddressLeavesTheDroneItsShare) {
   EXPECT_TRUE(admits(admission, home, {thief, thief}));
   EXPECT_FALSE(admits(admission, thief, {thief, thief}));
   for (std::uint64_t ms = 0; ms < 10'000; ++ms) {
-    const auto now = kStart + kSecond + ms * kSecond / 1000;
+    const auto now = kStart + kS + ms * kS / 1000;
     (void)admits(admission, thief, {}, now);
     if (ms % 500 == 0) {
       EXPECT_TRUE(admits(admission, home, {}, now)) << ms;
@@ -256,10 +257,10 @@ TEST(Admission, FiveASecondAfterABurstOfTwenty) {
   };
   EXPECT_EQ(taken(false, kStart), 20);
   EXPECT_EQ(taken(true, kStart), 20) << "the same again with a proof";
-  EXPECT_EQ(taken(false, kStart + kSecond), 5);
-  EXPECT_EQ(taken(true, kStart + kSecond / 5), 1);
-  EXPECT_EQ(taken(false, kStart + 1000 * kSecond), 20);
-  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, {}, kStart + 1000 * kSecond)) << "each drone has its own";
+  EXPECT_EQ(taken(false, kStart + kS), 5);
+  EXPECT_EQ(taken(true, kStart + kS / 5), 1);
+  EXPECT_EQ(taken(false, kStart + 1000 * kS), 20);
+  EXPECT_TRUE(admits(admission, Facts{.drone = "uav2"}, {}, kStart + 1000 * kS)) << "each drone has its own";
 }
 
 TEST(Admission, WhatIsRefusedForAnotherReasonCostsNoToken) {
@@ -277,7 +278,7 @@ TEST(Admission, ARateOfZeroIsABurstOfFourAndNoMore) {
   int count = 0;
   while (admits(admission, Facts{}, {}, kStart)) ++count;
   EXPECT_EQ(count, 4);
-  EXPECT_FALSE(admits(admission, Facts{}, {}, kStart + 1000 * kSecond));
+  EXPECT_FALSE(admits(admission, Facts{}, {}, kStart + 1000 * kS));
 }
 
 AttemptId attempt(int i) {
@@ -290,18 +291,18 @@ TEST(Admission, CountsWhatASourceBeganAndDidNotFinish) {
   Admission admission({});
   const auto count = [&](const char* source, std::uint64_t now) { return admission.unfinished("uav1", source, now); };
   EXPECT_TRUE(admits(admission, Facts{.source = "thief"}, {}));
-  EXPECT_TRUE(admits(admission, Facts{.source = "thief"}, {}, kStart + kSecond));
+  EXPECT_TRUE(admits(admission, Facts{.source = "thief"}, {}, kStart + kS));
   EXPECT_TRUE(admits(admission, Facts{.source = "home", .proven = true}, {}));
   EXPECT_FALSE(asked(admission, {}));
-  admission.begun("uav1", "later", kStart + kSecond);
-  EXPECT_EQ(count("thief", kStart + kSecond), 2u);
-  EXPECT_EQ(count("home", kStart + kSecond), 0u) << "with a proof it does not matter";
-  EXPECT_EQ(count("10.0.0.1", kStart + kSecond), 0u) << "nobody answered there yet";
-  EXPECT_EQ(count("later", kStart + kSecond), 1u);
-  EXPECT_EQ(count("thief", kStart + 61 * kSecond), 1u) << "of the last minute";
-  EXPECT_EQ(admission.unfinished("uav2", "thief", kStart + kSecond), 0u);
+  admission.begun("uav1", "later", kStart + kS);
+  EXPECT_EQ(count("thief", kStart + kS), 2u);
+  EXPECT_EQ(count("home", kStart + kS), 0u) << "with a proof it does not matter";
+  EXPECT_EQ(count("10.0.0.1", kStart + kS), 0u) << "nobody answered there yet";
+  EXPECT_EQ(count("later", kStart + kS), 1u);
+  EXPECT_EQ(count("thief", kStart + 61 * kS), 1u) << "of the last minute";
+  EXPECT_EQ(admission.unfinished("uav2", "thief", kStart + kS), 0u);
   admission.completed("uav1");
-  EXPECT_EQ(count("thief", kStart + kSecond), 0u);
+  EXPECT_EQ(count("thief", kStart + kS), 0u);
 }
 
 TEST(Admission, ManyAttemptsOfOtherSourcesTakeNoM2OfOneThatBeganNone) {

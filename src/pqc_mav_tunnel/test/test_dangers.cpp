@@ -3,22 +3,23 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
 using Lines = std::vector<std::string>;
 
 TEST(Dangers, LastForThirtySecondsAfterTheyWereLastTold) {
   Dangers dangers;
   EXPECT_EQ(dangers.at(5), Lines{});
-  dangers.tell({"a"}, 100 * kSecond);
-  EXPECT_EQ(dangers.at(130 * kSecond - 1), Lines{"a"});
-  EXPECT_EQ(dangers.at(130 * kSecond), Lines{}) << "whoever found it has fallen silent";
-  dangers.tell({"a", "b"}, 200 * kSecond);
-  dangers.tell({"b"}, 210 * kSecond);
-  EXPECT_EQ(dangers.at(239 * kSecond), Lines{"b"}) << "the last one counts";
-  EXPECT_EQ(dangers.at(240 * kSecond), Lines{});
+  dangers.tell({"a"}, 100 * kS);
+  EXPECT_EQ(dangers.at(130 * kS - 1), Lines{"a"});
+  EXPECT_EQ(dangers.at(130 * kS), Lines{}) << "whoever found it has fallen silent";
+  dangers.tell({"a", "b"}, 200 * kS);
+  dangers.tell({"b"}, 210 * kS);
+  EXPECT_EQ(dangers.at(239 * kS), Lines{"b"}) << "the last one counts";
+  EXPECT_EQ(dangers.at(240 * kS), Lines{});
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 ByteArray<16> ipv4(std::uint32_t address) {
   ByteArray<16> out{};
@@ -36,7 +36,7 @@ struct Sender {
 std::uint64_t run(DatagramLimits& limits, std::vector<Sender>& senders, std::uint64_t from = 0, double seconds = 3) {
   std::mt19937 random(7);
   std::multimap<std::uint64_t, Sender*> due;
-  for (auto& sender : senders) due.emplace(from + random() % kSecond / 10, &sender);
+  for (auto& sender : senders) due.emplace(from + random() % kS / 10, &sender);
   std::uint64_t admitted = 0;
   while (!due.empty()) {
     const auto [now, sender] = *due.begin();
@@ -116,7 +116,7 @@ TEST(DatagramLimits, ForgedSourcesLeaveEachStrangerTheSameChance) {
   std::mt19937 random(1);
   std::uint64_t sent = 0, admitted = 0;
   for (std::uint64_t i = 0; i < 3'000'000; ++i) {  // 100,000/s, each from another address
-    const auto now = i * kSecond / 100'000;
+    const auto now = i * kS / 100'000;
     (void)limits.admit(ipv4(static_cast<std::uint32_t>(random())), false, now);
     if (i % 9700 != 0) continue;  // ten a second
     ++sent;
@@ -160,7 +160,7 @@ TEST(DatagramLimits, IsOpenAgainSoonAfterAFlood) {
   std::vector<Sender> flood{{ipv4(1), 200'000}, {ipv4(2), 200'000}};
   run(limits, flood, 0, 1);
   std::vector<Sender> after{{ipv4(1), 5000}};
-  run(limits, after, 2 * kSecond);
+  run(limits, after, 2 * kS);
   EXPECT_GE(after[0].share(), 0.99);
 }
 

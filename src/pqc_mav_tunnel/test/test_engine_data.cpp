@@ -18,8 +18,8 @@ Bytes noise(std::size_t size, std::uint64_t seed) {
 }
 
 /// Sends each of `sizes` one way, a few at a time, and compares what arrives, in order (on OneProcessor).
-void expect_carried(UdpPeer& from, std::uint16_t port, UdpPeer& to, const std::vector<std::size_t>& sizes,
-                    std::uint64_t seed) {
+void expect_unchanged(UdpPeer& from, std::uint16_t port, UdpPeer& to, const std::vector<std::size_t>& sizes,
+                      std::uint64_t seed) {
   constexpr std::size_t kAtOnce = 16;
   for (std::size_t first = 0; first < sizes.size(); first += kAtOnce) {
     const auto last = std::min(first + kAtOnce, sizes.size());
@@ -46,12 +46,12 @@ TEST_P(EngineCarries, EverySizeBothWays) {
   ASSERT_TRUE(tunnel.connect());
   std::vector<std::size_t> sizes;
   for (std::size_t size = 0; size <= kDefaultMaxPayload; ++size) sizes.push_back(size);
-  expect_carried(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground, sizes, 1);
-  expect_carried(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot, sizes, 100000);
+  expect_unchanged(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground, sizes, 1);
+  expect_unchanged(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot, sizes, 100000);
   // Runs of one size, as GSO likes them, and runs that break it.
   std::vector<std::size_t> runs(200, 280);
   for (std::size_t i = 0; i < 100; ++i) runs.insert(runs.end(), {300, 300, 0, 299, 301, 300});
-  expect_carried(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground, runs, 200000);
+  expect_unchanged(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground, runs, 200000);
 
   EXPECT_EQ(stat(*tunnel.drone, "plain_rx_packets"), sizes.size() + runs.size());
   EXPECT_EQ(stat(*tunnel.gcs, "delivered"), sizes.size() + runs.size());
@@ -76,10 +76,10 @@ TEST(EngineData, LargeDatagramsWhereConfigured) {
     const FlatConfig more{{"max_payload", 65469}, {"gso", gso}};
     Tunnel tunnel(more, more);
     ASSERT_TRUE(tunnel.connect());
-    expect_carried(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground,
-                   {1433, 2010, 2048, 9000, 32768, 65000, 65469, 65469, 65469}, 7);
-    expect_carried(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot,
-                   {65469, 1, 65469, 1500, 1500, 1499}, 70);
+    expect_unchanged(tunnel.autopilot, plain_port(*tunnel.drone, "uav1"), tunnel.ground,
+                     {1433, 2010, 2048, 9000, 32768, 65000, 65469, 65469, 65469}, 7);
+    expect_unchanged(tunnel.ground, plain_port(*tunnel.gcs, "uav1"), tunnel.autopilot,
+                     {65469, 1, 65469, 1500, 1500, 1499}, 70);
   }
 }
 

@@ -12,7 +12,7 @@ using test::address;
 using Attempt = HandshakeAttempt;
 
 constexpr AttemptId kName{1, 2, 3, 4, 5, 6, 7, 8};
-constexpr SessionId kSession{9, 9, 9, 9, 9, 9, 9, 1}, kOther{9, 9, 9, 9, 9, 9, 9, 2};
+constexpr SessionId kOurs{9, 9, 9, 9, 9, 9, 9, 1}, kOther{9, 9, 9, 9, 9, 9, 9, 2};
 
 struct What {
   std::size_t link = 0;
@@ -48,15 +48,15 @@ TEST_F(Table, TwoDronesMayUseOneName) {
 }
 
 TEST_F(Table, AFrameFindsTheAttemptOfItsSessionAlone) {
-  auto& rekey = add({.link = 3, .session = kSession});
-  EXPECT_EQ(table.in_session(3, kSession), &rekey);
+  auto& rekey = add({.link = 3, .session = kOurs});
+  EXPECT_EQ(table.in_session(3, kOurs), &rekey);
   EXPECT_EQ(table.in_session(3, kOther), nullptr);
-  EXPECT_EQ(table.in_session(4, kSession), nullptr) << "another drone's";
+  EXPECT_EQ(table.in_session(4, kOurs), nullptr) << "another drone's";
   EXPECT_EQ(table.named(kName, any), nullptr) << "a datagram outside a session does not reach into one";
 }
 
 TEST_F(Table, TheAttemptsOfADroneAreTheOldestFirst) {
-  auto &first = add({.link = 5}), &second = add({.link = 5, .session = kSession});
+  auto &first = add({.link = 5}), &second = add({.link = 5, .session = kOurs});
   add({.link = 6});
   EXPECT_EQ(table.of_link(5), (std::vector<Attempt*>{&first, &second}));
   table.remove(first);
@@ -81,10 +81,10 @@ TEST_F(Table, KnowsWhatIsOnOfferUntilItEnds) {
   auto& attempt = add({});
   table.offer(attempt, SessionId{});
   EXPECT_FALSE(table.offers(SessionId{})) << "nothing was offered yet";
-  table.offer(attempt, kSession);
-  EXPECT_TRUE(table.offers(kSession));
+  table.offer(attempt, kOurs);
+  EXPECT_TRUE(table.offers(kOurs));
   table.remove(attempt);
-  EXPECT_FALSE(table.offers(kSession));
+  EXPECT_FALSE(table.offers(kOurs));
 }
 
 TEST_F(Table, TheCensusCountsThoseThatRun) {

@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "crypto/kdf.hpp"
+#include "key_samples.hpp"
 #include "keys/key_folders.hpp"
 #include "temp_folder.hpp"
 
@@ -18,16 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::expect_error;
+using test::kPskText;
+using test::mldsa44;
 using test::read_text;
 using test::TempFolder;
 using test::write_text;
-
-const SigInfo& mldsa44() { return *find_sig("mldsa44"); }
-
-/// A PSK of bytes 00..1f, in the format as documented in keystore.hpp.
-constexpr std::string_view kPskText =
-    "pqcmav-key 1\nkind: psk\nalgorithm: psk\nowner: alpha\n"
-    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
 class KeyFileTest : public testing::Test {
  protected:

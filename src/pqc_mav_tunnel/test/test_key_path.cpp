@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "key_samples.hpp"
 #include "keys/key_folders.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "temp_folder.hpp"
@@ -14,13 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::expect_error;
+using test::kPskText;
 using test::TempFolder;
 using test::write_text;
 
 constexpr uid_t kOther = 65534;
-constexpr std::string_view kPskText =
-    "pqcmav-key 1\nkind: psk\nalgorithm: psk\nowner: alpha\n"
-    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
 
 /// top/mid/keys/psk.key, with modes 0755, 0755 and 0700.
 class KeyPath : public testing::Test {

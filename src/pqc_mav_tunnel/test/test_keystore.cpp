@@ -12,6 +12,7 @@
 #include "crypto/kdf.hpp"
 #include "crypto/kem_sig.hpp"
 #include "hex.hpp"
+#include "key_samples.hpp"
 #include "keys/gcs_psk.hpp"
 #include "keys/key_file.hpp"
 #include "keys/restart_key_file.hpp"
@@ -22,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::expect_error;
+using test::mldsa44;
 using test::mode_of;
 using test::read_text;
 using test::TempFolder;
 
 using Strings = std::vector<std::string>;
-const SigInfo& mldsa44() { return *find_sig("mldsa44"); }
 
 /// Every file below `folder` with its content.
 std::map<std::string, std::string> snapshot(const fs::path& folder) {

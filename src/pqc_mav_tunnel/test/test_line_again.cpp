@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
 
 Bytes packet(std::uint8_t number, std::size_t size = 40, std::uint8_t first = 0x80) {
   Bytes out(size, number);

@@ -13,8 +13,7 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecond = 1000 * kMs;
-constexpr std::uint64_t kStart = 1000 * kSecond;  // any instant
+constexpr std::uint64_t kStart = 1000 * kS;  // any instant
 
 TEST(LinkEstimator, SaysNothingBeforeTheFirstPacket) {
   const LinkEstimator link;
@@ -43,7 +42,7 @@ TEST(LinkEstimator, ARegularStream) {
 TEST(LinkEstimator, TheWindowIsShorterAtFirst) {
   LinkEstimator link;
   for (std::uint64_t i = 0; i <= 10; ++i) link.on_packet(kStart + i * 100 * kMs, 1, i);
-  const auto report = link.report(kStart + kSecond);
+  const auto report = link.report(kStart + kS);
   EXPECT_EQ(report.window_ms, 1000u);
   EXPECT_EQ(report.packets_per_s_milli, 11'000u);
 }
@@ -86,10 +85,10 @@ TEST(LinkEstimator, ALatePacketWhoseGapHasLeftTheWindowHidesNoOtherLoss) {
   LinkEstimator link;
   link.on_packet(kStart, 1, 0);
   link.on_packet(kStart + kMs, 1, 2);  // 1 is missing
-  link.on_packet(kStart + 6 * kSecond, 1, 3);
-  link.on_packet(kStart + 6 * kSecond + kMs, 1, 5);  // 4 is missing
-  link.on_packet(kStart + 6 * kSecond + 2 * kMs, 1, 1);
-  EXPECT_EQ(link.report(kStart + 6 * kSecond + 3 * kMs).loss_ppm, 250'000u);  // 4, beside 3, 5 and the late 1
+  link.on_packet(kStart + 6 * kS, 1, 3);
+  link.on_packet(kStart + 6 * kS + kMs, 1, 5);  // 4 is missing
+  link.on_packet(kStart + 6 * kS + 2 * kMs, 1, 1);
+  EXPECT_EQ(link.report(kStart + 6 * kS + 3 * kMs).loss_ppm, 250'000u);  // 4, beside 3, 5 and the late 1
 }
 
 TEST(LinkEstimator, SaysOfEachPacketWhatItSkippedAndWhetherItCameLate) {
@@ -126,8 +125,8 @@ TEST(LinkEstimator, LossLeavesWithTheWindow) {
   LinkEstimator link;
   link.on_packet(kStart, 1, 0);
   link.on_packet(kStart + kMs, 1, 10);
-  EXPECT_GT(link.report(kStart + 4 * kSecond).loss_ppm, 0u);
-  EXPECT_EQ(link.report(kStart + 5 * kSecond).loss_ppm, 0u);
+  EXPECT_GT(link.report(kStart + 4 * kS).loss_ppm, 0u);
+  EXPECT_EQ(link.report(kStart + 5 * kS).loss_ppm, 0u);
 }
 
 TEST(LinkEstimator, ANewKeyIsNotLoss) {
@@ -173,11 +172,11 @@ TEST(LinkEstimator, ASilenceUnderWayCountsAtOnce) {
   LinkEstimator link;
   for (std::uint64_t i = 0; i < 10; ++i) link.on_packet(kStart + i * 10 * kMs, 1, i);
   const auto last = kStart + 90 * kMs;
-  EXPECT_EQ(link.report(last + 2 * kSecond).blackouts, 0u);
-  const auto silent = link.report(last + 2 * kSecond + kMs);
+  EXPECT_EQ(link.report(last + 2 * kS).blackouts, 0u);
+  const auto silent = link.report(last + 2 * kS + kMs);
   EXPECT_EQ(silent.blackouts, 1u);
   EXPECT_EQ(silent.longest_silence_us, 2'001'000u);
-  const auto long_silent = link.report(last + 60 * kSecond);
+  const auto long_silent = link.report(last + 60 * kS);
   EXPECT_EQ(long_silent.blackouts, 1u);
   EXPECT_EQ(long_silent.packets_per_s_milli, 0u);
   EXPECT_EQ(long_silent.longest_silence_us, 60'000'000u);
@@ -216,9 +215,9 @@ void feed_idle_link(LinkEstimator& link, std::uint64_t jump, double loss, unsign
   std::uint64_t sequence = 0;
   for (std::uint64_t second = 0; second < 60; ++second)
     for (const auto at : {std::uint64_t{0}, 300 * kMs, 500 * kMs}) {
-      if (lost(random) >= loss) link.on_packet(kStart + second * kSecond + at + random() % jump, 1, sequence);
+      if (lost(random) >= loss) link.on_packet(kStart + second * kS + at + random() % jump, 1, sequence);
       ++sequence;
-      const auto report = link.report(kStart + second * kSecond + at + jump);
+      const auto report = link.report(kStart + second * kS + at + jump);
       ASSERT_EQ(report.blackouts, 0u) << "second " << second;
       if (loss == 0) {
         ASSERT_LT(report.gap_p95_us, 1'000'000u) << "second " << second;
@@ -278,7 +277,7 @@ TEST(LinkEstimator, P95HoldsAtRatesThatFillItsBytes) {
 TEST(LinkEstimator, ABatchOfEqualOrDisorderedStampsIsHarmless) {
   LinkEstimator link;
   for (std::uint64_t i = 0; i < 64; ++i) link.on_packet(kStart, 1, i);
-  link.on_packet(kStart - kSecond, 1, 64);
+  link.on_packet(kStart - kS, 1, 64);
   link.on_packet(kStart + kMs, 1, 65);
   const auto report = link.report(kStart);
   EXPECT_EQ(report.longest_silence_us, 1000u);
@@ -290,7 +289,7 @@ TEST(LinkEstimator, FiguresThatDoNotFitSaturate) {
   LinkEstimator link;
   link.on_packet(kStart, 1, 0);
   link.on_packet(kStart + 1, 1, kSequenceLimit - 1);
-  const auto report = link.report(kStart + 5000 * kSecond);
+  const auto report = link.report(kStart + 5000 * kS);
   EXPECT_EQ(report.longest_silence_us, 0xffffffffu);
   EXPECT_EQ(link.report(kStart + 1).loss_ppm, 1'000'000u);
   EXPECT_EQ(link.report(kStart + 1).packets_per_s_milli, 0xffffffffu);

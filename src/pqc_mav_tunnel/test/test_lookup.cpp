@@ -34,7 +34,7 @@ namespace {
 
 using namespace test;
 
-class Lookup : public ::testing::Test {
+class LookupTest : public ::testing::Test {
  protected:
   void cancel() const {
     const std::uint64_t one = 1;
@@ -43,7 +43,7 @@ class Lookup : public ::testing::Test {
   const Fd cancel_fd{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
 };
 
-TEST_F(Lookup, AddressesAndNames) {
+TEST_F(LookupTest, AddressesAndNames) {
   for (const auto* host : {"127.0.0.1", "localhost"}) {
     const auto found = lookup(host, 46000, SOCK_STREAM, cancel_fd.get());
     ASSERT_TRUE(found) << host;
@@ -54,18 +54,18 @@ TEST_F(Lookup, AddressesAndNames) {
   EXPECT_EQ(lookup("2001:db8::7", 1, SOCK_STREAM, cancel_fd.get())->front().text(), "[2001:db8::7]:1");
 }
 
-TEST_F(Lookup, ANameThatIsNotThere) {
+TEST_F(LookupTest, ANameThatIsNotThere) {
   expect_error(Errc::address, {"Cannot resolve 'no-such-host.invalid'"},
                [&] { (void)lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()); });
 }
 
-TEST_F(Lookup, NobodyWaitsLongerThanHeSaid) {
+TEST_F(LookupTest, NobodyWaitsLongerThanHeSaid) {
   EXPECT_FALSE(lookup(std::string(kSlowName), 1, SOCK_STREAM, cancel_fd.get(), 20));
   name_service_answers.set_value();
   EXPECT_THROW((void)lookup(std::string(kSlowName), 1, SOCK_STREAM, cancel_fd.get()), TunnelError);
 }
 
-TEST_F(Lookup, NobodyWaitsAfterTheEnd) {
+TEST_F(LookupTest, NobodyWaitsAfterTheEnd) {
   cancel();
   EXPECT_FALSE(lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()));
   EXPECT_TRUE(lookup("127.0.0.1", 1, SOCK_STREAM, cancel_fd.get())) << "an address needs no waiting";

@@ -5,6 +5,7 @@
 
 #include "line_damage.hpp"
 #include "mavlink_stream.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using namespace test;
 
 constexpr LineAddress kUp{false, 0}, kDown{true, 5};
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 struct Writer {
   MavlinkCarrierWriter writer;
@@ -23,7 +23,7 @@ struct Writer {
   }
 };
 
-struct Reader {
+struct Carried {
   MavlinkCarrierReader reader;
   std::vector<std::pair<LineAddress, Bytes>> got;
   std::vector<Bytes> others;
@@ -48,8 +48,8 @@ std::vector<Bytes> messages_of(ByteView stream) {
 
 TEST(MavlinkCarrier, EverySizeComesThroughInAnyPieces) {
   Writer write;
-  expect_every_size_in_any_pieces<Reader>({0, 1, 222, 223, 224, 446, 548, kLineDatagramMost}, 0xfe, kDown,
-                                          [&](ByteView datagram) { return write(kDown, datagram); });
+  expect_every_size_in_any_pieces<Carried>({0, 1, 222, 223, 224, 446, 548, kLineDatagramMost}, 0xfe, kDown,
+                                           [&](ByteView datagram) { return write(kDown, datagram); });
 }
 
 TEST(MavlinkCarrier, MessagesAreWhatARadioTakes) {
@@ -59,7 +59,7 @@ TEST(MavlinkCarrier, MessagesAreWhatARadioTakes) {
 
 TEST(MavlinkCarrier, PartsFollowAcrossTheEndOfTheirNumbers) {
   Writer write;
-  Reader reader;
+  Carried reader;
   for (int i = 0; i < 300; ++i) reader.feed(write(kUp, Bytes(447, 0)));  // three parts: 256 is no multiple of that
   EXPECT_EQ(reader.got.size(), 300u);
   EXPECT_EQ(reader.errors(), 0u);
@@ -68,11 +68,11 @@ TEST(MavlinkCarrier, PartsFollowAcrossTheEndOfTheirNumbers) {
 TEST(MavlinkCarrier, OtherMessagesGoElsewhere) {
   std::mt19937 random(4);
   Writer write;
-  Reader reader;
+  Carried reader;
   Bytes stream;
   for (int i = 0; i < 200; ++i) {
     append(stream, any_message(random));
-    append(stream, write(kUp, random_bytes(random, random() % 600)));
+    append(stream, write(kUp, any_bytes(random, random() % 600)));
   }
   reader.feed(stream);
   EXPECT_EQ(reader.got.size(), 200u);
@@ -91,12 +91,12 @@ TEST(MavlinkCarrier, OursWithAWrongFormAreCounted) {
   // No part, more parts than there can be, a part beyond them, one that is not full; another message's checksum.
   for (const auto& bad :
        {changed(6, 0x00), changed(6, 0x08), changed(6, 0x11), changed(6, 0x02), changed(6, 0x01, 9)}) {
-    Reader reader;
+    Carried reader;
     reader.feed(bad);
     EXPECT_TRUE(reader.got.empty());
     EXPECT_EQ(reader.errors(), 1u);
   }
-  Reader reader;
+  Carried reader;
   for (const std::size_t at : {3, 4, 5}) reader.feed(changed(at, 1));  // of others, of another type
   EXPECT_EQ(reader.others.size(), 3u);
   EXPECT_EQ(reader.errors(), 0u);
@@ -107,7 +107,7 @@ TEST(MavlinkCarrier, PartsThatDoNotFollowOneAnotherAreGivenUp) {
   const Bytes long_one(600, 7);
   const auto a = messages_of(write(kUp, long_one)), b = messages_of(write(kUp, long_one));
   const auto errors_of = [](const std::vector<Bytes>& messages, std::uint64_t step, std::size_t& got) {
-    Reader reader;
+    Carried reader;
     std::uint64_t now = 0;
     for (const auto& each : messages) {
       reader.feed(each, now);
@@ -117,7 +117,7 @@ TEST(MavlinkCarrier, PartsThatDoNotFollowOneAnotherAreGivenUp) {
     return reader.errors();
   };
   std::size_t got = 0;
-  EXPECT_EQ(errors_of({a[0], a[1], a[2]}, kSecond / 2, got), 0u);
+  EXPECT_EQ(errors_of({a[0], a[1], a[2]}, kS / 2, got), 0u);
   EXPECT_EQ(got, 1u);
   EXPECT_EQ(errors_of({a[0], a[2]}, 0, got), 2u);  // the rest of it, and what does not follow
   EXPECT_EQ(got, 0u);
@@ -136,11 +136,11 @@ TEST(MavlinkCarrier, DronesTakeTurnsBetweenParts) {
   std::vector<Bytes> sent;
   std::mt19937 random(6);
   for (std::uint8_t id = 0; id < 8; ++id) {
-    sent.push_back(random_bytes(random, 900));
+    sent.push_back(any_bytes(random, 900));
     Writer write;
     drones.push_back(messages_of(write({false, id}, sent.back())));
   }
-  Reader reader;
+  Carried reader;
   for (std::size_t part = 0; part < drones[0].size(); ++part)
     for (const auto& drone : drones) reader.feed(drone[part]);
   ASSERT_EQ(reader.got.size(), 8u);
@@ -149,7 +149,7 @@ TEST(MavlinkCarrier, DronesTakeTurnsBetweenParts) {
 }
 
 TEST(MavlinkCarrier, MoreSendersThanPlacesCostTheOldestAlone) {
-  Reader reader;
+  Carried reader;
   std::vector<std::vector<Bytes>> drones;
   for (std::uint8_t id = 0; id < 9; ++id) {
     Writer write;
@@ -165,7 +165,7 @@ TEST(MavlinkCarrier, MoreSendersThanPlacesCostTheOldestAlone) {
 TEST(MavlinkCarrier, AfterACutNothingIsLeft) {
   Writer write;
   const auto messages = messages_of(write(kUp, Bytes(300, 1)));
-  Reader reader;
+  Carried reader;
   reader.feed(messages[0]);
   reader.feed(ByteView(messages[1]).first(20));
   reader.reader.reset();
@@ -177,7 +177,7 @@ TEST(MavlinkCarrier, AfterACutNothingIsLeft) {
 
 TEST(MavlinkCarrier, DamageCostsTheMessagesItTouches) {
   Writer write;
-  expect_damage_costs_what_it_touches<Reader>(0xfe, 0.0, [&](ByteView datagram) { return write(kUp, datagram); });
+  expect_damage_costs_what_it_touches<Carried>(0xfe, 0.0, [&](ByteView datagram) { return write(kUp, datagram); });
 }
 
 }  // namespace

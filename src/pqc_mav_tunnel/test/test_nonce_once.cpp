@@ -20,11 +20,11 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-constexpr const char* kOther = "cs-mlkem512-chacha20poly1305-mldsa44";
+constexpr const char* kAllowed = "cs-mlkem512-chacha20poly1305-mldsa44";
 constexpr const char* kForbidden = "cs-mlkem768-aesgcm-mldsa65";
 
 /// Everything either end has sent.
-class Wire {
+class WireJudge {
  public:
   void take(Relay& relay) {
     for (const auto way : {Relay::Way::up, Relay::Way::down})
@@ -55,7 +55,7 @@ class Wire {
 };
 
 TEST(NonceOnce, TheWireJudgeSeesARepetition) {
-  Wire wire;
+  WireJudge wire;
   Bytes packet(kOverhead);
   Header header{};
   header.epoch = 3;
@@ -99,8 +99,9 @@ class Senders {
 class NonceOnceOnTheWire : public ::testing::Test {
  protected:
   NonceOnceOnTheWire()
-      : tunnel({{"handshakes_per_drone_s", 10000.0}, {"allowed_suites", Names{kLight, kOther}}, {"log_level", "error"}},
-               {{"log_level", "error"}}) {}
+      : tunnel(
+            {{"handshakes_per_drone_s", 10000.0}, {"allowed_suites", Names{kLight, kAllowed}}, {"log_level", "error"}},
+            {{"log_level", "error"}}) {}
   void SetUp() override { tunnel.relay->record(true); }
 
   void settle() {
@@ -114,7 +115,7 @@ class NonceOnceOnTheWire : public ::testing::Test {
   void rekeys_from_both_sides() {
     std::atomic<int> done{0};
     const auto ask = [&](Engine& engine) {
-      for (const auto* suite : {kOther, kLight, kForbidden, kOther, kLight, ""})
+      for (const auto* suite : {kAllowed, kLight, kForbidden, kAllowed, kLight, ""})
         done += engine.request_rekey("uav1", suite, "test", 20s).ok ? 1 : 0;
     };
     auto drone = std::async(std::launch::async, [&] { ask(*tunnel.drone); });
@@ -130,7 +131,7 @@ class NonceOnceOnTheWire : public ::testing::Test {
   void half_a_rekey() {
     tunnel.relay->hold_answers(true);
     auto asked =
-        std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", kOther, "test", 20s); });
+        std::async(std::launch::async, [&] { return tunnel.drone->request_rekey("uav1", kAllowed, "test", 20s); });
     ASSERT_TRUE(eventually([&] { return state(*tunnel.drone) == LinkState::rekeying; }));
     tunnel.relay->pass_handshakes(false);
     EXPECT_FALSE(asked.get().ok);
@@ -154,7 +155,7 @@ class NonceOnceOnTheWire : public ::testing::Test {
   }
 
   RelayedTunnel tunnel;
-  Wire wire;
+  WireJudge wire;
   Senders senders;
   int rekeys_done = 0;
 };

@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kMs = 1'000'000;
 
 std::vector<Bytes> due(PacketAgain& again, std::uint64_t now) {
   std::vector<Bytes> out;

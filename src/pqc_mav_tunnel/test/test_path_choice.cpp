@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which path packets take: a world of paths with delays and outages in each direction, without sockets and clock.
+#include "paths/path_choice.hpp"
+
 #include <gtest/gtest.h>
 
-#include "paths/path_choice.hpp"
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000, kTick = 100 * kMs, kSec = PathChoice::kSecond;
-constexpr PathPace kUdp{250 * kMs, 750 * kMs, 5 * kSec}, kSerial{500 * kMs, 1250 * kMs, 5 * kSec};
-constexpr PathPace kDear{5 * kSec, 12 * kSec, 60 * kSec};
+constexpr std::uint64_t kTick = 100 * kMs;
+constexpr PathPace kUdp{250 * kMs, 750 * kMs, 5 * kS}, kSerial{500 * kMs, 1250 * kMs, 5 * kS};
+constexpr PathPace kDear{5 * kS, 12 * kS, 60 * kS};
 constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 /// When a direction of a path carries nothing, ns.
@@ -79,7 +85,7 @@ class World {
         std::ranges::count_if(log, [&](const auto& each) { return each.first > from && each.first <= to; }));
   }
 
-  std::uint64_t now = 1000 * kSec;
+  std::uint64_t now = 1000 * kS;
   const std::uint64_t start = now;
   std::map<std::size_t, std::size_t> probes;
   std::vector<std::pair<std::uint64_t, std::size_t>> log;
@@ -100,8 +106,8 @@ class World {
   PathChoice choice;
 };
 
-constexpr std::uint64_t at(double seconds) { return 1000 * kSec + static_cast<std::uint64_t>(seconds * kSec); }
-std::vector<Outage> out(double from, double to) { return {{at(from), to < 0 ? kForever : at(to)}}; }
+constexpr std::uint64_t after(double seconds) { return 1000 * kS + static_cast<std::uint64_t>(seconds * kS); }
+std::vector<Outage> out(double from, double to) { return {{after(from), to < 0 ? kForever : after(to)}}; }
 Way radio() { return {kSerial, 125 * kMs}; }
 
 struct Case {
@@ -119,7 +125,7 @@ TEST_P(PathChoices, AreTheseInTime) {
   World world(one.ways);
   world.begin(one.began);
   for (const auto& [seconds, path] : one.expected) {
-    world.run_until(at(seconds));
+    world.run_until(after(seconds));
     EXPECT_EQ(world.active(), path) << "at " << seconds << " s";
   }
   EXPECT_EQ(world.moves(world.start, world.now), one.moves);
@@ -161,37 +167,37 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(PathChoice, APathThatReturnsEveryTwoSecondsDoesNotFlap) {
   Way lte;
-  for (double t = 10; t < 300; t += 4) lte.up.push_back({at(t), at(t + 2)});
+  for (double t = 10; t < 300; t += 4) lte.up.push_back({after(t), after(t + 2)});
   World world({lte, radio()});
   world.begin(0);
-  world.run_until(at(300));
+  world.run_until(after(300));
   EXPECT_EQ(world.active(), 1u);
   EXPECT_LE(world.moves(world.start, world.now), 3u);
 }
 
 TEST(PathChoice, EachRelapseDoublesTheWait) {
   Way lte;
-  for (double t = 10; t < 600; t += 9) lte.up.push_back({at(t), at(t + 2)});  // 7 s good
+  for (double t = 10; t < 600; t += 9) lte.up.push_back({after(t), after(t + 2)});  // 7 s good
   World world({lte, radio()});
   world.begin(0);
-  world.run_until(at(600));
+  world.run_until(after(600));
   EXPECT_EQ(world.active(), 1u);
   EXPECT_LE(world.moves(world.start, world.now), 7u);
-  EXPECT_EQ(world.moves(at(60), world.now), 0u);
+  EXPECT_EQ(world.moves(after(60), world.now), 0u);
 }
 
 TEST(PathChoice, EachDirectionTakesTheWayThatItHas) {
   for (const bool lte_goes_up : {false, true}) {
     Way lte, slow = radio();
-    (lte_goes_up ? lte.down : lte.up).push_back({at(10), kForever});
-    (lte_goes_up ? slow.up : slow.down).push_back({at(10), kForever});
+    (lte_goes_up ? lte.down : lte.up).push_back({after(10), kForever});
+    (lte_goes_up ? slow.up : slow.down).push_back({after(10), kForever});
     World world({lte, slow});
     world.begin(0);
-    world.run_until(at(9));
+    world.run_until(after(9));
     EXPECT_EQ(world.choice.down(world.now), 0u);
-    world.run_until(at(16));
+    world.run_until(after(16));
     for (int i = 0; i < 60; ++i) {
-      world.run_until(world.now + kSec);
+      world.run_until(world.now + kS);
       EXPECT_EQ(world.active(), lte_goes_up ? 0u : 1u);
       EXPECT_EQ(world.choice.down(world.now), lte_goes_up ? 1u : 0u);
     }
@@ -202,30 +208,30 @@ TEST(PathChoice, EachDirectionTakesTheWayThatItHas) {
 TEST(PathChoice, AnOperatorsWordCounts) {
   World world({{}, radio(), {}});
   world.begin(0);
-  world.run_until(at(10));
+  world.run_until(after(10));
   world.choice.prefer(1);
-  world.run_until(at(10.7));
+  world.run_until(after(10.7));
   EXPECT_EQ(world.active(), 1u);
   EXPECT_TRUE(world.choice.use(1, false));
-  world.run_until(at(11));
+  world.run_until(after(11));
   EXPECT_EQ(world.active(), 0u);
   EXPECT_EQ(world.choice.state(1, world.now), PathChoice::State::off);
   const auto asked = world.probes[1];
   EXPECT_TRUE(world.choice.use(0, false));
   EXPECT_FALSE(world.choice.use(2, false)) << "the last one";
-  world.run_until(at(20));
+  world.run_until(after(20));
   EXPECT_EQ(world.active(), 2u);
   EXPECT_EQ(world.probes[1], asked);
   EXPECT_TRUE(world.choice.use(0, true));
   EXPECT_TRUE(world.choice.use(1, true));
-  world.run_until(at(30));
+  world.run_until(after(30));
   EXPECT_EQ(world.active(), 0u) << "in the configured order again";
 }
 
 TEST(PathChoice, WhatIsNotNeededIsAskedSeldom) {
   World world({{}, radio(), {kUdp, 30 * kMs, out(0, -1), out(0, -1)}});
   world.begin(0);
-  world.run_until(at(300));
+  world.run_until(after(300));
   EXPECT_NEAR(world.probes[0], 1000, 210) << "every 0.25 s, in ticks of 0.1 s";
   EXPECT_LE(world.probes[1], 62u);
   EXPECT_LE(world.probes[2], 100u);
@@ -239,15 +245,15 @@ TEST(PathChoice, WhatIsNotNeededIsAskedSeldom) {
 TEST(PathChoice, ADearPathIsAskedInMinutesAndTakenInASecond) {
   World world({{kUdp, 30 * kMs, out(300, 400), out(300, 400)}, {kDear, 400 * kMs}});
   world.begin(0);
-  world.run_until(at(300));
+  world.run_until(after(300));
   EXPECT_LE(world.probes[1], 7u) << "idle";
-  world.run_until(at(301.5));
+  world.run_until(after(301.5));
   EXPECT_EQ(world.active(), 1u);
   const auto before = world.probes[1];
-  world.run_until(at(400));
+  world.run_until(after(400));
   EXPECT_EQ(world.active(), 1u);
   EXPECT_LE(world.probes[1] - before, 21u) << "in use";
-  world.run_until(at(404.5));
+  world.run_until(after(404.5));
   EXPECT_EQ(world.active(), 0u);
   EXPECT_EQ(world.moves(world.start, world.now), 2u);
 }
@@ -255,23 +261,23 @@ TEST(PathChoice, ADearPathIsAskedInMinutesAndTakenInASecond) {
 /// What arrives by an address that was left proves nothing of the way to it.
 TEST(PathChoice, AReplyAloneAndAPacketAloneAreNoAnswer) {
   PathChoice choice({kUdp, kUdp});
-  choice.begin(0, at(0));
-  choice.probed(1, at(0));
-  choice.heard(1, at(0.1));
-  choice.heard(1, at(0.2));
-  EXPECT_EQ(choice.state(1, at(0.3)), PathChoice::State::unknown);
-  choice.replied(1, at(0), at(0.3));
-  EXPECT_EQ(choice.state(1, at(0.3)), PathChoice::State::good);
-  choice.probed(1, at(1));
-  choice.heard(1, at(4));
-  choice.replied(1, at(1), at(4));
-  EXPECT_EQ(choice.state(1, at(4)), PathChoice::State::dead) << "it was held back";
+  choice.begin(0, after(0));
+  choice.probed(1, after(0));
+  choice.heard(1, after(0.1));
+  choice.heard(1, after(0.2));
+  EXPECT_EQ(choice.state(1, after(0.3)), PathChoice::State::unknown);
+  choice.replied(1, after(0), after(0.3));
+  EXPECT_EQ(choice.state(1, after(0.3)), PathChoice::State::good);
+  choice.probed(1, after(1));
+  choice.heard(1, after(4));
+  choice.replied(1, after(1), after(4));
+  EXPECT_EQ(choice.state(1, after(4)), PathChoice::State::dead) << "it was held back";
   PathChoice other({kUdp, kUdp});
-  other.begin(0, at(0));
-  other.heard(1, at(0));
-  other.probed(1, at(0.1));
-  other.replied(1, at(0.1), at(0.2));
-  EXPECT_EQ(other.state(1, at(0.2)), PathChoice::State::unknown) << "it was heard before the PROBE left";
+  other.begin(0, after(0));
+  other.heard(1, after(0));
+  other.probed(1, after(0.1));
+  other.replied(1, after(0.1), after(0.2));
+  EXPECT_EQ(other.state(1, after(0.2)), PathChoice::State::unknown) << "it was heard before the PROBE left";
 }
 
 /// Random outages of each direction of two to four paths: whenever a path has lived for a moment, packets take one that
@@ -289,7 +295,7 @@ TEST(PathChoice, ABestPathWheneverOneLives) {
       for (auto* direction : {&way.up, &way.down})
         for (double t = chance(1, 20); t < 120;) {
           const auto length = chance(0.3, 12);
-          direction->push_back({at(t), at(t + length)});
+          direction->push_back({after(t), after(t + length)});
           t += length + chance(2, 30);
         }
     }
@@ -303,7 +309,7 @@ TEST(PathChoice, ABestPathWheneverOneLives) {
       for (std::size_t i = 0; i < ways.size(); ++i) {
         const bool alive = Way::carries(ways[i].up, world.now) && Way::carries(ways[i].down, world.now);
         if (!alive) alive_since[i] = world.now;
-        other = other || (i != world.active() && alive && world.now - alive_since[i] >= 4 * kSec);
+        other = other || (i != world.active() && alive && world.now - alive_since[i] >= 4 * kS);
       }
       const auto active = world.active();
       const bool dead = !Way::carries(ways[active].up, world.now) || !Way::carries(ways[active].down, world.now);
@@ -314,10 +320,10 @@ TEST(PathChoice, ABestPathWheneverOneLives) {
       if (wrong_since == 0) wrong_since = world.now;
       if (stayed == 0) stayed = world.now;
       // The next one may die just as it is taken.
-      EXPECT_LE(world.now - stayed, 3 * kSec) << "seed " << seed << " at " << (world.now - world.start) / kMs << " ms";
-      EXPECT_LE(world.now - wrong_since, 6 * kSec) << "seed " << seed;
+      EXPECT_LE(world.now - stayed, 3 * kS) << "seed " << seed << " at " << (world.now - world.start) / kMs << " ms";
+      EXPECT_LE(world.now - wrong_since, 6 * kS) << "seed " << seed;
     };
-    world.run_until(at(120));
+    world.run_until(after(120));
     EXPECT_LE(world.moves(world.start, world.now), 60u) << "seed " << seed;
   }
 }

@@ -18,7 +18,6 @@ using test::address;
 using Challenges = std::vector<PathValidator::Challenge>;
 using Addresses = std::vector<SockAddr>;
 
-constexpr std::uint64_t kSecond = 1000 * kMs;
 constexpr std::uint64_t kPto = 100 * kMs;
 constexpr std::size_t kChallenge = 49 + 28;  // bytes, headers included
 
@@ -30,7 +29,7 @@ RandomSource counting_values() {
 struct Paths : ::testing::Test {
   const SockAddr y = address(1), x = address(2), z = address(3);
   PathValidator validator{counting_values()};
-  std::uint64_t now = 10 * kSecond;
+  std::uint64_t now = 10 * kS;
 
   void SetUp() override { begin({y}); }
   void begin(const Addresses& answered) { validator.reset(answered, now); }
@@ -76,7 +75,7 @@ TEST_F(Paths, OneLivingAddressCostsNothingAndNeverGoes) {
   EXPECT_FALSE(validator.wants_repeat(y));
   EXPECT_TRUE(validator.wants_repeat(x));
   EXPECT_TRUE(validator.alone());
-  EXPECT_TRUE(pass(100 * kSecond).empty());
+  EXPECT_TRUE(pass(100 * kS).empty());
   EXPECT_EQ(validator.path(), y);
   EXPECT_TRUE(others(1).empty());
 }
@@ -127,7 +126,7 @@ TEST_F(Paths, AnAnswerWhereverItComesFromMakesItLiveAtOnceAndBothGetEverything) 
 
 TEST_F(Paths, TwoThatBothAnswerAndAreHeardBothStay) {
   packet(x);
-  const auto challenges = pass(60 * kSecond, {x, y}, {x, y});
+  const auto challenges = pass(60 * kS, {x, y}, {x, y});
   EXPECT_EQ(living(), (Addresses{y, x}));
   EXPECT_NEAR(static_cast<double>(to(challenges, x)), 60, 2) << "each is challenged once a second";
   EXPECT_NEAR(static_cast<double>(to(challenges, y)), 60, 2);
@@ -142,12 +141,12 @@ TEST_F(Paths, WhoAnswersNoMoreGoesAfterThreeSeconds) {
   EXPECT_EQ(living(), Addresses{z});
   EXPECT_EQ(validator.path(), z);
   EXPECT_NE(validator.revision(), before);
-  EXPECT_TRUE(pass(10 * kSecond, {z}, {z}).empty()) << "there is nothing to decide any more";
+  EXPECT_TRUE(pass(10 * kS, {z}, {z}).empty()) << "there is nothing to decide any more";
 }
 
 TEST_F(Paths, WhoAnswersButIsNotHeardGoesToo) {
   packet(x);
-  pass(2 * kSecond, {x, y}, {x, y});
+  pass(2 * kS, {x, y}, {x, y});
   ASSERT_EQ(living(), (Addresses{y, x}));
   pass(4'100 * kMs, {x, y}, {y});
   EXPECT_EQ(living(), Addresses{y}) << "nothing comes from there";
@@ -155,7 +154,7 @@ TEST_F(Paths, WhoAnswersButIsNotHeardGoesToo) {
 
 /// A drone that says something every 5 s only, and a copy of it from an address that answers.
 TEST_F(Paths, TheFirstIsNotJudgedByASilenceThatNobodyAskedAbout) {
-  now += 100 * kSecond;
+  now += 100 * kS;
   packet(x);
   const auto first = poll();
   validator.on_response(first.at(0).value, now);
@@ -165,9 +164,9 @@ TEST_F(Paths, TheFirstIsNotJudgedByASilenceThatNobodyAskedAbout) {
 
 TEST_F(Paths, NobodyGoesWhileNobodyElseIsHeard) {
   packet(x);
-  pass(1 * kSecond, {x, y}, {x, y});
+  pass(1 * kS, {x, y}, {x, y});
   ASSERT_EQ(living().size(), 2u);
-  pass(60 * kSecond);
+  pass(60 * kS);
   EXPECT_EQ(living().size(), 2u) << "the link is down: it says nothing about either";
 }
 
@@ -179,14 +178,14 @@ TEST_F(Paths, FourLiveAndAFifthGetsWhatItsCreditAllowsUntilOneGoes) {
     all.push_back(address(port));
   }
   EXPECT_EQ(living(), (Addresses{y, address(100), address(101), address(102)}));
-  pass(60 * kSecond, all, all);
+  pass(60 * kS, all, all);
   EXPECT_EQ(living().size(), 4u);
   EXPECT_EQ(others(1000), (Addresses{address(100), address(101), address(102), address(103)}));
   while (others(1000).size() == 4) {
   }
   EXPECT_EQ(others(1000).size(), 3u);
   std::erase(all, address(101));
-  pass(5 * kSecond, all, all);
+  pass(5 * kS, all, all);
   EXPECT_EQ(living(), (Addresses{y, address(100), address(102), address(103)}));
 }
 
@@ -194,9 +193,9 @@ TEST_F(Paths, FourLiveAndAFifthGetsWhatItsCreditAllowsUntilOneGoes) {
 TEST_F(Paths, FourThatFallSilentTogetherMakeRoomForOneThatAnswers) {
   const auto w = address(4), moved = address(5);
   begin({y, x, z, w});
-  pass(5 * kSecond, {y, x, z, w}, {y, x, z, w});
+  pass(5 * kS, {y, x, z, w}, {y, x, z, w});
   ASSERT_EQ(living().size(), 4U);
-  pass(5 * kSecond, {moved}, {moved});
+  pass(5 * kS, {moved}, {moved});
   EXPECT_EQ(living(), Addresses{moved});
 }
 
@@ -210,7 +209,7 @@ TEST_F(Paths, WrongAndRepeatedAnswersProveNothing) {
   packet(x);
   pass(100 * kMs, {x});
   ASSERT_EQ(living().size(), 2u);
-  const auto next = pass(1 * kSecond, {y}, {x, y});
+  const auto next = pass(1 * kS, {y}, {x, y});
   ASSERT_GE(to(next, x), 1);
   const auto answer = std::ranges::find(next, x, &PathValidator::Challenge::to)->value;
   for (int i = 0; i < 50; ++i) {
@@ -237,10 +236,10 @@ TEST_F(Paths, FurtherNewAddressesWaitForASlotsEndAndEightOfThemJoin) {
       for (auto& byte : out) byte = static_cast<std::uint8_t>(random());
     }};
     each.reset(Addresses{y}, 0);
-    each.on_packet(x, 100, 2 * kSecond, kPto);
-    for (std::uint16_t port = 100; port < 116; ++port) each.on_packet(address(port), 100, 2 * kSecond, kPto);
+    each.on_packet(x, 100, 2 * kS, kPto);
+    for (std::uint16_t port = 100; port < 116; ++port) each.on_packet(address(port), 100, 2 * kS, kPto);
     Challenges challenges;
-    for (auto at = 2 * kSecond; at <= 2 * kSecond + 75 * kMs; at += kMs)
+    for (auto at = 2 * kS; at <= 2 * kS + 75 * kMs; at += kMs)
       while (const auto challenge = each.poll(at)) challenges.push_back(*challenge);
     ASSERT_EQ(to(challenges, x), 1) << "at once";
     ASSERT_EQ(challenges.size(), 1 + kPathsPerSlot);
@@ -279,12 +278,12 @@ TEST_F(Paths, TheDroneGetsItsTurnAmongForgedSources) {
       if (now / kMs % 40 == 0) packet(z, 100);
       for (const auto& challenge : poll())
         if (challenge.to == z) validator.on_response(challenge.value, now);
-      ASSERT_LT(now - moved, 120 * kSecond);
+      ASSERT_LT(now - moved, 120 * kS);
     }
     worst = std::max(worst, now - moved);
-    now += kSecond;
+    now += kS;
   }
-  EXPECT_LT(worst, 60 * kSecond);
+  EXPECT_LT(worst, 60 * kS);
 }
 
 TEST_F(Paths, ASessionBeginsWithAllWhoAnsweredInItsHandshake) {
@@ -292,7 +291,7 @@ TEST_F(Paths, ASessionBeginsWithAllWhoAnsweredInItsHandshake) {
   EXPECT_EQ(living(), (Addresses{x, y}));
   EXPECT_EQ(others(1400), Addresses{y});
   EXPECT_EQ(poll().size(), 2u);
-  pass(4 * kSecond, {y}, {x, y});
+  pass(4 * kS, {y}, {x, y});
   EXPECT_EQ(living(), Addresses{y});
 }
 
@@ -344,13 +343,13 @@ struct NumberedPaths : Paths {
 TEST_F(NumberedPaths, AnAddressOfTheHandshakeIsAskedForItsNumber) {
   EXPECT_EQ(to(pass(3500 * kMs, {}, {y}), y), 4) << "until it has one";
   EXPECT_EQ(validator.path(), y);
-  const auto asked = pass(1 * kSecond, {}, {y});
+  const auto asked = pass(1 * kS, {}, {y});
   ASSERT_FALSE(asked.empty());
   validator.on_response(asked.back().value, now);
   EXPECT_FALSE(pass(1100 * kMs).empty()) << "an answer without a number is none";
-  now += kSecond;
+  now += kS;
   answer(y, 2);
-  EXPECT_TRUE(pass(100 * kSecond).empty());
+  EXPECT_TRUE(pass(100 * kS).empty());
 }
 
 TEST_F(NumberedPaths, EachPathHasItsAddressesAndTheDroneSaysWhichIsTheMainOne) {
@@ -363,7 +362,7 @@ TEST_F(NumberedPaths, EachPathHasItsAddressesAndTheDroneSaysWhichIsTheMainOne) {
   EXPECT_EQ(of_other_paths(), Addresses{x});
   EXPECT_TRUE(validator.is_of_other_path(x));
   EXPECT_FALSE(validator.is_of_other_path(y));
-  EXPECT_TRUE(pass(10 * kSecond).empty()) << "there is nothing to decide";
+  EXPECT_TRUE(pass(10 * kS).empty()) << "there is nothing to decide";
   EXPECT_TRUE(validator.lives(x)) << "nor a reason to go, heard or not";
   tell(2, 1, 0);
   EXPECT_EQ(validator.path(), x);
@@ -392,7 +391,7 @@ TEST_F(NumberedPaths, AnAddressThatMovesIsJudgedAmongThoseOfItsPath) {
   appear(z, 0);
   EXPECT_EQ(others(100), Addresses{z}) << "both get all of what their path gets";
   // y is gone; x is not asked, and z answers.
-  const auto challenges = pass(5 * kSecond, {z}, {z});
+  const auto challenges = pass(5 * kS, {z}, {z});
   EXPECT_EQ(to(challenges, x), 0);
   EXPECT_GE(to(challenges, y), 3);
   EXPECT_EQ(validator.path(), z);
@@ -424,7 +423,7 @@ TEST(PathsProperty, NothingUnprovenIsBelievedOrReflectedTo) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     PathValidator validator{counting_values()};
-    std::uint64_t now = kSecond;
+    std::uint64_t now = kS;
     validator.reset(Addresses{address(0)}, now);
     struct Account {
       std::size_t in = 0, out = 0;

@@ -3,17 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "addresses.hpp"
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
-SockAddr at(std::uint16_t port) { return resolve("127.0.0.1", port, false, SOCK_DGRAM); }
 
 class PlainLearnerTest : public testing::Test {
  protected:
   std::uint16_t hear(std::uint16_t port, std::uint64_t now) {
-    learner_.hear(peer_, at(port), now);
+    learner_.hear(peer_, test::at("127.0.0.1", port), now);
     return peer_.port();
   }
   PlainLearner learner_;
@@ -25,26 +24,26 @@ TEST_F(PlainLearnerTest, TheFirstWhoSendsIsThePeer) { EXPECT_EQ(hear(1000, 7), 1
 TEST_F(PlainLearnerTest, NobodyElseTakesItsPlaceWhileItSends) {
   hear(1000, 0);
   for (std::uint64_t s = 1; s <= 100; ++s) {
-    EXPECT_EQ(hear(2000, s * kSecond + 1), 1000);
-    hear(1000, s * kSecond + 2);
+    EXPECT_EQ(hear(2000, s * kS + 1), 1000);
+    hear(1000, s * kS + 2);
   }
 }
 
 TEST_F(PlainLearnerTest, AfterTwoSecondsOfSilenceTheNextOneDoes) {
-  hear(1000, kSecond);
-  EXPECT_EQ(hear(2000, 3 * kSecond - 1), 1000);
-  EXPECT_EQ(hear(2000, 3 * kSecond), 2000);
+  hear(1000, kS);
+  EXPECT_EQ(hear(2000, 3 * kS - 1), 1000);
+  EXPECT_EQ(hear(2000, 3 * kS), 2000);
   // From now on the new one is defended, also against the old.
-  EXPECT_EQ(hear(1000, 3 * kSecond + 1), 2000);
-  EXPECT_EQ(hear(2000, 4 * kSecond), 2000);
-  EXPECT_EQ(hear(1000, 6 * kSecond - 1), 2000);
-  EXPECT_EQ(hear(1000, 6 * kSecond), 1000);
+  EXPECT_EQ(hear(1000, 3 * kS + 1), 2000);
+  EXPECT_EQ(hear(2000, 4 * kS), 2000);
+  EXPECT_EQ(hear(1000, 6 * kS - 1), 2000);
+  EXPECT_EQ(hear(1000, 6 * kS), 1000);
 }
 
 TEST_F(PlainLearnerTest, ThoseWhoAreRefusedDoNotCountAsThePeersVoice) {
   hear(1000, 0);
-  for (std::uint64_t tenth = 1; tenth < 20; ++tenth) EXPECT_EQ(hear(2000, tenth * kSecond / 10), 1000);
-  EXPECT_EQ(hear(2000, 2 * kSecond), 2000);
+  for (std::uint64_t tenth = 1; tenth < 20; ++tenth) EXPECT_EQ(hear(2000, tenth * kS / 10), 1000);
+  EXPECT_EQ(hear(2000, 2 * kS), 2000);
 }
 
 }  // namespace

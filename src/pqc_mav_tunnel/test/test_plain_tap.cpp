@@ -2,14 +2,13 @@
 // The copy of the plaintext: what it carries, whom it reaches, and that the tunnel does not notice it.
 #include "net/plain_tap.hpp"
 
+#include "addresses.hpp"
 #include "engine_fixture.hpp"
 
 namespace pqcmav {
 namespace {
 
 using namespace test;
-
-SockAddr at(const char* host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
 
 TEST(PlainTap, GoesToLoopbackAlone) {
   const auto check = [](const std::string& tap) {

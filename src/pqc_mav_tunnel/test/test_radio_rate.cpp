@@ -7,10 +7,12 @@
 #include <random>
 #include <vector>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kStep = 5'000'000, kSecond = 1'000'000'000;  // ns
+constexpr std::uint64_t kStep = 5 * kMs;
 constexpr double kLine = 5760;
 
 /// A radio with a buffer, behind a line that is full of telemetry.
@@ -39,10 +41,10 @@ TEST(RadioRate, FollowsTheAir) {
   std::vector<double> waits;
   double air = 5400, credit = 0;
   std::uint64_t change = 0;
-  for (std::uint64_t now = 0; now < 300 * kSecond; now += kStep) {
+  for (std::uint64_t now = 0; now < 300 * kS; now += kStep) {
     if (now >= change) {
       air = 5400 * std::vector{1.0, 0.75, 0.5, 0.3}[random() % 4];
-      change = now + (5 + random() % 10) * kSecond;
+      change = now + (5 + random() % 10) * kS;
     }
     credit += rate.bytes_per_s(now) * 0.005;
     for (; credit >= 110; credit -= 110) {
@@ -51,7 +53,7 @@ TEST(RadioRate, FollowsTheAir) {
       waits.push_back(radio.fill / air);
     }
     radio.send(air * 0.005);
-    if (now % (kSecond / 4) == 0) rate.on_word(radio.free_percent(), 0, now);
+    if (now % (kS / 4) == 0) rate.on_word(radio.free_percent(), 0, now);
   }
   std::sort(waits.begin(), waits.end());
   EXPECT_LT(waits[waits.size() * 95 / 100], 0.2);
@@ -63,45 +65,45 @@ TEST(RadioRate, FollowsTheAir) {
 TEST(RadioRate, WhoSendsLittleIsNotHeldBack) {
   RadioRate rate(57'600);
   Radio radio;
-  for (std::uint64_t now = 0; now < 60 * kSecond; now += kStep) {
-    if (now % kSecond == 0) {  // two packets at once, each second
+  for (std::uint64_t now = 0; now < 60 * kS; now += kStep) {
+    if (now % kS == 0) {  // two packets at once, each second
       rate.on_sent(220);
       radio.take(220);
     }
     radio.send(3000 * 0.005);
-    if (now % (kSecond / 4) == kStep) rate.on_word(radio.free_percent(), 0, now);
+    if (now % (kS / 4) == kStep) rate.on_word(radio.free_percent(), 0, now);
   }
-  EXPECT_GT(rate.bytes_per_s(60 * kSecond), 2500);
+  EXPECT_GT(rate.bytes_per_s(60 * kS), 2500);
 }
 
 TEST(RadioRate, APortThatIsFarQuickerThanTheAirIsNoRate) {
   RadioRate rate(460'800, 5'500);
   EXPECT_EQ(rate.bytes_per_s(0), 5'500);
-  for (std::uint64_t now = 0; now < 60 * kSecond; now += kSecond / 10) rate.on_word(100, 0, now + 1);
-  EXPECT_EQ(rate.bytes_per_s(60 * kSecond), 5'500) << "nothing was sent: an empty buffer says nothing";
+  for (std::uint64_t now = 0; now < 60 * kS; now += kS / 10) rate.on_word(100, 0, now + 1);
+  EXPECT_EQ(rate.bytes_per_s(60 * kS), 5'500) << "nothing was sent: an empty buffer says nothing";
 }
 
 TEST(RadioRate, ForgedWordsStayWithinBounds) {
   std::mt19937 random(2);
   RadioRate rate(57'600);
-  for (std::uint64_t now = kSecond; now < 100 * kSecond; now += kSecond / 10) {
+  for (std::uint64_t now = kS; now < 100 * kS; now += kS / 10) {
     rate.on_sent(random() % 5000);
     rate.on_word(random() % 256, random() % 50'000, now);
     ASSERT_GE(rate.bytes_per_s(now), kLine * RadioRate::kLeastPart);
     ASSERT_LE(rate.bytes_per_s(now), kLine * RadioRate::kMostPart);
   }
-  for (std::uint64_t i = 0; i < 1000; ++i) rate.on_word(0, 0, 100 * kSecond + i);  // words without time between them
-  EXPECT_GE(rate.bytes_per_s(100 * kSecond), kLine * RadioRate::kLeastPart);
+  for (std::uint64_t i = 0; i < 1000; ++i) rate.on_word(0, 0, 100 * kS + i);  // words without time between them
+  EXPECT_GE(rate.bytes_per_s(100 * kS), kLine * RadioRate::kLeastPart);
 }
 
 TEST(RadioRate, WithoutAWordItIsTheLines) {
   RadioRate rate(57'600);
   EXPECT_FALSE(rate.speaks(0));
   EXPECT_EQ(rate.bytes_per_s(0), kLine * RadioRate::kMostPart);
-  rate.on_word(0, 0, kSecond);
-  EXPECT_TRUE(rate.speaks(kSecond));
-  EXPECT_LT(rate.bytes_per_s(kSecond), kLine * RadioRate::kMostPart);
-  EXPECT_EQ(rate.bytes_per_s(kSecond + RadioRate::kSilence), kLine * RadioRate::kMostPart);
+  rate.on_word(0, 0, kS);
+  EXPECT_TRUE(rate.speaks(kS));
+  EXPECT_LT(rate.bytes_per_s(kS), kLine * RadioRate::kMostPart);
+  EXPECT_EQ(rate.bytes_per_s(kS + RadioRate::kSilence), kLine * RadioRate::kMostPart);
 }
 
 }  // namespace

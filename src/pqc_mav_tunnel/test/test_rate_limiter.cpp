@@ -3,22 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 TEST(RateLimiter, GivesTheBurstAndThenRefillsOnePerSecond) {
   RateLimiter limiter(5, 1);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(limiter.allows("a", kSecond)) << i;
-    limiter.charge("a", kSecond);
+    EXPECT_TRUE(limiter.allows("a", kS)) << i;
+    limiter.charge("a", kS);
   }
-  EXPECT_FALSE(limiter.allows("a", kSecond));
-  EXPECT_FALSE(limiter.allows("a", 2 * kSecond - 1000));
-  EXPECT_TRUE(limiter.allows("a", 2 * kSecond));
-  limiter.charge("a", 2 * kSecond);
-  EXPECT_FALSE(limiter.allows("a", 2 * kSecond));
+  EXPECT_FALSE(limiter.allows("a", kS));
+  EXPECT_FALSE(limiter.allows("a", 2 * kS - 1000));
+  EXPECT_TRUE(limiter.allows("a", 2 * kS));
+  limiter.charge("a", 2 * kS);
+  EXPECT_FALSE(limiter.allows("a", 2 * kS));
 }
 
 TEST(RateLimiter, ABurstOfOneIsOneAndLessIsNone) {
@@ -38,7 +38,7 @@ TEST(RateLimiter, AskingCostsNothing) {
 TEST(RateLimiter, NeverHoldsMoreThanTheBurst) {
   RateLimiter limiter(3, 1);
   limiter.charge("a", 0);
-  const auto later = 1000 * kSecond;
+  const auto later = 1000 * kS;
   for (int i = 0; i < 3; ++i) limiter.charge("a", later);
   EXPECT_FALSE(limiter.allows("a", later));
 }
@@ -46,8 +46,8 @@ TEST(RateLimiter, NeverHoldsMoreThanTheBurst) {
 TEST(RateLimiter, OwesNothingBelowZero) {
   RateLimiter limiter(5, 1);
   for (int i = 0; i < 100; ++i) limiter.charge("a", 0);
-  EXPECT_FALSE(limiter.allows("a", kSecond - 1000));
-  EXPECT_TRUE(limiter.allows("a", kSecond));
+  EXPECT_FALSE(limiter.allows("a", kS - 1000));
+  EXPECT_TRUE(limiter.allows("a", kS));
 }
 
 TEST(RateLimiter, SourcesAreIndependent) {
@@ -59,20 +59,20 @@ TEST(RateLimiter, SourcesAreIndependent) {
 
 TEST(RateLimiter, AClockThatStepsBackGivesNothing) {
   RateLimiter limiter(5, 1);
-  for (int i = 0; i < 5; ++i) limiter.charge("a", 100 * kSecond);
+  for (int i = 0; i < 5; ++i) limiter.charge("a", 100 * kS);
   EXPECT_FALSE(limiter.allows("a", 0));
   limiter.charge("a", 0);
-  EXPECT_FALSE(limiter.allows("a", 100 * kSecond));
-  EXPECT_TRUE(limiter.allows("a", 101 * kSecond));
+  EXPECT_FALSE(limiter.allows("a", 100 * kS));
+  EXPECT_TRUE(limiter.allows("a", 101 * kS));
 }
 
 TEST(RateLimiter, MemoryIsBoundedAndFullBucketsGoFirst) {
   RateLimiter limiter(5, 1, 16);
   for (int i = 0; i < 15; ++i) limiter.charge("early" + std::to_string(i), 0);
-  for (int i = 0; i < 5; ++i) limiter.charge("attacker", 100 * kSecond);
-  limiter.charge("late", 100 * kSecond);  // the early ones have refilled by now
+  for (int i = 0; i < 5; ++i) limiter.charge("attacker", 100 * kS);
+  limiter.charge("late", 100 * kS);  // the early ones have refilled by now
   EXPECT_EQ(limiter.sources(), 2u);
-  EXPECT_FALSE(limiter.allows("attacker", 100 * kSecond));
+  EXPECT_FALSE(limiter.allows("attacker", 100 * kS));
 }
 
 TEST(RateLimiter, WhenNoneIsFullTheOldestGoes) {

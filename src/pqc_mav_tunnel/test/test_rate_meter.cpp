@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::vector<LinkStats> counted(std::uint64_t packets, const std::string& drone = "uav1") {
   LinkStats out;
@@ -23,13 +23,13 @@ LinkRates measured(RateMeter& meter, std::vector<LinkStats> links, std::uint64_t
 
 TEST(RateMeter, FirstReadingHasNoRate) {
   RateMeter meter;
-  EXPECT_EQ(measured(meter, counted(5), 7 * kSecond).tx_packets_per_s, 0);
+  EXPECT_EQ(measured(meter, counted(5), 7 * kS).tx_packets_per_s, 0);
 }
 
 TEST(RateMeter, RatesArePerSecond) {
   RateMeter meter;
-  measured(meter, counted(0), kSecond);
-  const auto rates = measured(meter, counted(640), 3 * kSecond);
+  measured(meter, counted(0), kS);
+  const auto rates = measured(meter, counted(640), 3 * kS);
   EXPECT_EQ(rates.tx_packets_per_s, 320);
   EXPECT_EQ(rates.tx_bytes_per_s, 32'000);
   EXPECT_EQ(rates.rx_packets_per_s, 0);
@@ -38,18 +38,18 @@ TEST(RateMeter, RatesArePerSecond) {
 
 TEST(RateMeter, ManyWhoAskSeeTheSame) {
   RateMeter meter;
-  measured(meter, counted(0), kSecond);
-  measured(meter, counted(100), 2 * kSecond);
-  EXPECT_EQ(measured(meter, counted(500), 2 * kSecond + 1).tx_packets_per_s, 100);
-  EXPECT_EQ(measured(meter, counted(500), 3 * kSecond).tx_packets_per_s, 400);  // of a whole second all the same
+  measured(meter, counted(0), kS);
+  measured(meter, counted(100), 2 * kS);
+  EXPECT_EQ(measured(meter, counted(500), 2 * kS + 1).tx_packets_per_s, 100);
+  EXPECT_EQ(measured(meter, counted(500), 3 * kS).tx_packets_per_s, 400);  // of a whole second all the same
 }
 
 TEST(RateMeter, DronesThatComeAgainBeginAtNothing) {
   RateMeter meter;
-  measured(meter, counted(1000), kSecond);
-  EXPECT_EQ(measured(meter, counted(10), 2 * kSecond).tx_packets_per_s, 0);
-  EXPECT_EQ(measured(meter, counted(7, "uav2"), 3 * kSecond).tx_packets_per_s, 0);
-  EXPECT_EQ(measured(meter, counted(10), 4 * kSecond).tx_packets_per_s, 0);
+  measured(meter, counted(1000), kS);
+  EXPECT_EQ(measured(meter, counted(10), 2 * kS).tx_packets_per_s, 0);
+  EXPECT_EQ(measured(meter, counted(7, "uav2"), 3 * kS).tx_packets_per_s, 0);
+  EXPECT_EQ(measured(meter, counted(10), 4 * kS).tx_packets_per_s, 0);
 }
 
 }  // namespace

@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "addresses.hpp"
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
+using test::at;
 
-SockAddr at(const std::string& host, std::uint16_t port = 5) { return resolve(host, port, false, SOCK_DGRAM); }
-
-std::optional<RefusedShare> shown(RefusedSources& sources, std::uint64_t now = kSecond) {
+std::optional<RefusedShare> shown(RefusedSources& sources, std::uint64_t now = kS) {
   sources.tick(now);
   const RefusedSources::Summary all[] = {sources.shown()};
   return RefusedSources::largest(all);
@@ -92,12 +93,12 @@ TEST(RefusedSources, WhereAllAreDifferentNoneStandsOut) {
 TEST(RefusedSources, WhatIsOlderWeighsLessAndIsForgotten) {
   RefusedSources sources;
   for (int i = 0; i < 100; ++i) sources.add(at("198.51.100.1"));
-  for (std::uint64_t now = kSecond; now < 6 * kSecond; now += kSecond / 10) sources.tick(now);
+  for (std::uint64_t now = kS; now < 6 * kS; now += kS / 10) sources.tick(now);
   for (int i = 0; i < 50; ++i) sources.add(at("203.0.113.1"));
-  const auto most = shown(sources, 6 * kSecond);
+  const auto most = shown(sources, 6 * kS);
   ASSERT_TRUE(most);
   EXPECT_EQ(most->network, "203.0.113.0/24");
-  for (std::uint64_t now = 7 * kSecond; now < 60 * kSecond; now += kSecond / 10) sources.tick(now);
+  for (std::uint64_t now = 7 * kS; now < 60 * kS; now += kS / 10) sources.tick(now);
   EXPECT_EQ(sources.shown().sum, 0);
 }
 
@@ -109,12 +110,12 @@ TEST(RefusedSources, ADatagramLosesAQuarterEachHalfSecondAndIsForgottenAfterFour
   EXPECT_DOUBLE_EQ(alone->share, 1.0);
   double left = 0.75;
   for (std::uint64_t turn = 2; turn < 9; ++turn) {
-    sources.tick(turn * kSecond / 2);
-    sources.tick(turn * kSecond / 2 + kSecond / 2 - 1);
+    sources.tick(turn * kS / 2);
+    sources.tick(turn * kS / 2 + kS / 2 - 1);
     EXPECT_DOUBLE_EQ(sources.shown().sum, left);
     left *= 0.75;
   }
-  sources.tick(5 * kSecond);
+  sources.tick(5 * kS);
   EXPECT_EQ(sources.shown().sum, 0);
 }
 
@@ -134,19 +135,19 @@ TEST(RefusedSources, ANewNetworkAndTheOldOnesCancelOut) {
   add(1);
   std::vector<double> expected(16, 1.0);
   expected[0] = 2;
-  EXPECT_EQ(weights(sources, kSecond), expected);  // all are 3/4 from now on
+  EXPECT_EQ(weights(sources, kS), expected);  // all are 3/4 from now on
   add(17);
   expected.assign(16, 0.0);
   expected[0] = 0.75;
   expected[1] = 0.25;
-  EXPECT_EQ(weights(sources, 2 * kSecond), expected) << "what is left of the new one has the place of one that is gone";
+  EXPECT_EQ(weights(sources, 2 * kS), expected) << "what is left of the new one has the place of one that is gone";
   EXPECT_DOUBLE_EQ(sources.shown().sum, 17 * 0.75 + 1) << "what cancelled out came nevertheless";
 
   RefusedSources full;
   for (int network = 1; network <= 16; ++network)
     for (int i = 0; i < 2; ++i) full.add(at("10.0." + std::to_string(network) + ".1"));
   full.add(at("10.0.17.1"));
-  EXPECT_EQ(weights(full, kSecond), std::vector<double>(16, 1.0)) << "nothing is left of the new one";
+  EXPECT_EQ(weights(full, kS), std::vector<double>(16, 1.0)) << "nothing is left of the new one";
 }
 
 TEST(RefusedSources, SeveralDataThreadsAreAddedUp) {
@@ -154,8 +155,8 @@ TEST(RefusedSources, SeveralDataThreadsAreAddedUp) {
   for (int i = 0; i < 3; ++i) one.add(at("198.51.100.1"));
   for (int i = 0; i < 2; ++i) one.add(at("203.0.113.1"));
   for (int i = 0; i < 5; ++i) two.add(at("203.0.113.2"));
-  one.tick(kSecond);
-  two.tick(kSecond);
+  one.tick(kS);
+  two.tick(kS);
   const RefusedSources::Summary all[] = {one.shown(), two.shown()};
   const auto most = RefusedSources::largest(all);
   ASSERT_TRUE(most);

@@ -12,8 +12,8 @@ namespace {
 
 using test::Accident;
 using test::Plan;
+using test::SessionWorld;
 using test::Step;
-using test::World;
 
 std::string words(const Plan& plan) {
   return std::string(test::kAccidentNames[static_cast<std::size_t>(plan.what)]) + " at " +
@@ -39,16 +39,16 @@ std::vector<Plan> every_plan() {
   return out;
 }
 
-std::uint64_t lost(const World& world) { return world.sent() - world.delivered() - world.in_flight(); }
+std::uint64_t lost(const SessionWorld& world) { return world.sent() - world.delivered() - world.in_flight(); }
 
 /// A session that has been used for a while.
-void connect(World& world) {
+void connect(SessionWorld& world) {
   ASSERT_TRUE(world.run_until([&] { return world.agree(); }, 5 * kS));
   world.run(3 * kS);
 }
 
 /// A rekey now succeeds and loses nothing.
-void expect_clean_rekey(World& world) {
+void expect_clean_rekey(SessionWorld& world) {
   world.run(kS);  // what is still on the way under keys that died with a crash
   const auto lost_before = lost(world);
   const auto done_before = world.handshakes();
@@ -62,14 +62,14 @@ TEST(RekeyFaults, EveryAccidentAtEveryStepHeals) {
   for (const auto& plan : every_plan())
     for (const bool idle : {false, true}) {
       SCOPED_TRACE(words(plan) + (idle ? ", idle" : ""));
-      World world(17 + static_cast<std::uint64_t>(plan.at));
+      SessionWorld world(17 + static_cast<std::uint64_t>(plan.at));
       ASSERT_NO_FATAL_FAILURE(connect(world));
       if (idle) world.stop_sending();
       world.plan(plan);
       world.rekey_now();
       ASSERT_TRUE(world.run_until([&] { return world.happened(); }, 10 * kS)) << "the rekey never got there";
       world.run(plan.duration);
-      ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + kS))
+      ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, SessionWorld::kApartMost + kS))
           << "the link does not come back";
       ASSERT_NO_FATAL_FAILURE(expect_clean_rekey(world));
     }
@@ -79,7 +79,7 @@ TEST(RekeyFaults, AHandshakeThatIsCutLeavesTheRunningSessionAlone) {
   for (const auto at : test::kSteps) {
     if (!connected(at)) continue;
     SCOPED_TRACE(test::kStepNames[static_cast<std::size_t>(at)]);
-    World world(5);
+    SessionWorld world(5);
     ASSERT_NO_FATAL_FAILURE(connect(world));
     const auto session = world.drone_session();
     world.plan({at, Accident::cut});
@@ -98,7 +98,7 @@ TEST(RekeyFaults, AMessageThatComesLateDelaysTheRekeyAndNothingElse) {
   for (const auto at : test::kSteps) {
     if (!is_message(at)) continue;
     SCOPED_TRACE(test::kStepNames[static_cast<std::size_t>(at)]);
-    World world(6);
+    SessionWorld world(6);
     ASSERT_NO_FATAL_FAILURE(connect(world));
     const auto apart_at_first = world.longest_apart();
     world.plan({at, Accident::stall, 4 * kS});
@@ -116,7 +116,7 @@ TEST(RekeyFaults, TwoAccidentsInARowHeal) {
   for (int i = 0; i < 600; ++i) {
     const auto &first = plans[random() % plans.size()], &second = plans[random() % plans.size()];
     SCOPED_TRACE(std::to_string(i) + ": " + words(first) + ", then " + words(second));
-    World world(random());
+    SessionWorld world(random());
     ASSERT_NO_FATAL_FAILURE(connect(world));
     for (const auto& plan : {first, second}) {
       world.plan(plan);
@@ -127,7 +127,7 @@ TEST(RekeyFaults, TwoAccidentsInARowHeal) {
     }
     world.run(first.duration + second.duration);
     world.heal();
-    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + 2 * kS))
+    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, SessionWorld::kApartMost + 2 * kS))
         << "the link does not come back";
     ASSERT_NO_FATAL_FAILURE(expect_clean_rekey(world));
   }
@@ -140,7 +140,7 @@ TEST(RekeyFaults, RandomSchedulesAroundTheSwitchHeal) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed * 104'729 + 1);
     const auto up_to = [&](unsigned most) { return static_cast<unsigned>(random() % (most + 1)); };
-    World world(seed, {up_to(300), up_to(200), up_to(300), up_to(60), 20, up_to(2), up_to(2), 0});
+    SessionWorld world(seed, {up_to(300), up_to(200), up_to(300), up_to(60), 20, up_to(2), up_to(2), 0});
     for (int i = 0; i < 6; ++i) {
       world.plan(plans[random() % plans.size()]);
       accidents += world.run_until([&] { return world.happened(); }, 30 * kS) ? 1 : 0;
@@ -148,7 +148,7 @@ TEST(RekeyFaults, RandomSchedulesAroundTheSwitchHeal) {
       ASSERT_FALSE(HasFatalFailure());
     }
     world.heal();
-    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, World::kApartMost + 2 * kS));
+    ASSERT_TRUE(world.run_until([&] { return world.agree() && !world.rekeying(); }, SessionWorld::kApartMost + 2 * kS));
     ASSERT_NO_FATAL_FAILURE(expect_clean_rekey(world));
   }
   EXPECT_GT(accidents, 1000u) << "the schedules miss what they are for";

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "constants.hpp"
+#include "nanoseconds.hpp"
 #include "session/frame.hpp"
 
 namespace pqcmav {
 namespace {
-
-constexpr std::uint64_t kS = 1'000'000'000;
 
 /// Just due, with the default times.
 RekeyFacts due() {

@@ -27,7 +27,7 @@ TEST(RekeyYield, EveryRekeyOnAnOverloadedLinkIsDoneInTime) {
   for (const double kbit : {80.0, 192.0}) {
     double worst = 0;
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
-      World world(thin(kbit, seed));
+      TransportWorld world(thin(kbit, seed));
       ASSERT_TRUE(world.run(60'000 * kMs)) << kbit << " " << seed;
       ASSERT_EQ(world.complaint(), "") << kbit << " " << seed;
       EXPECT_GT(world.held_back(), 0U);
@@ -43,7 +43,7 @@ TEST(RekeyYield, NoneIsDoneIfNobodyYields) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       auto terms = thin(kbit, seed);
       terms.busy->yields = false;
-      World world(std::move(terms));
+      TransportWorld world(std::move(terms));
       EXPECT_FALSE(world.run(60'000 * kMs)) << kbit << " " << seed;
     }
   }
@@ -54,7 +54,7 @@ TEST(RekeyYield, ALinkWithRoomIsNotTouched) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       auto terms = thin(kbit, seed);
       learn(terms);
-      World world(std::move(terms));
+      TransportWorld world(std::move(terms));
       ASSERT_TRUE(world.run(60'000 * kMs)) << kbit << " " << seed;
       EXPECT_EQ(world.held_back(), 0U) << kbit << " " << seed;
       EXPECT_LE(world.seconds(), 2.0) << kbit << " " << seed;

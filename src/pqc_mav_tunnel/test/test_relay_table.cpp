@@ -3,16 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include "addresses.hpp"
+#include "nanoseconds.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
 namespace {
 
+using test::at;
+
 using enum RelayTable::Verdict;
-constexpr auto kSecond = RelayTable::kSecond;
 const Bytes kHello(200, 0x33), kPacket(100, 0x03), kAnswer(200, 0x43);
 
-SockAddr at(const std::string& host, std::uint16_t port) { return resolve(host, port, false, SOCK_DGRAM); }
 RelayTable table(std::uint32_t kbit = 1000) { return {{parse_network("10.0.0.0/24", "relay_from")}, kbit}; }
 
 TEST(Network, HasWhatItsBitsSay) {
@@ -86,27 +88,27 @@ TEST(RelayTable, ThoseThatAreNotAnsweredGiveTheirPlaceBack) {
   auto relay = table();
   for (std::uint16_t port = 1; port <= RelayTable::kClients; ++port)
     ASSERT_TRUE(relay.up(at("10.0.0.7", port), kHello, 64, port).fresh);
-  EXPECT_EQ(relay.up(at("10.0.0.7", 99), kHello, 64, kSecond).verdict, full);
-  EXPECT_TRUE(relay.down(0, kAnswer, kSecond).first);
-  EXPECT_FALSE(relay.down(0, kAnswer, kSecond).first);
+  EXPECT_EQ(relay.up(at("10.0.0.7", 99), kHello, 64, kS).verdict, full);
+  EXPECT_TRUE(relay.down(0, kAnswer, kS).first);
+  EXPECT_FALSE(relay.down(0, kAnswer, kS).first);
   for (std::uint16_t port = 2; port <= RelayTable::kClients; ++port)  // going on is no answer
-    (void)relay.up(at("10.0.0.7", port), kHello, 64, 2 * kSecond);
+    (void)relay.up(at("10.0.0.7", port), kHello, 64, 2 * kS);
   std::size_t gone = 0;
-  while (relay.expire(4 * kSecond)) ++gone;
+  while (relay.expire(4 * kS)) ++gone;
   EXPECT_EQ(gone, RelayTable::kClients - 1);
   EXPECT_FALSE(relay.client(0).empty()) << "the ground station knows it";
-  EXPECT_EQ(relay.up(at("10.0.0.7", 99), kHello, 64, 4 * kSecond).verdict, pass);
-  EXPECT_FALSE(relay.expire(60 * kSecond + kSecond - 1).has_value() && relay.client(0).empty());
-  while (relay.expire(61 * kSecond)) {
+  EXPECT_EQ(relay.up(at("10.0.0.7", 99), kHello, 64, 4 * kS).verdict, pass);
+  EXPECT_FALSE(relay.expire(60 * kS + kS - 1).has_value() && relay.client(0).empty());
+  while (relay.expire(61 * kS)) {
   }
   EXPECT_TRUE(relay.client(0).empty()) << "idle for a minute";
-  EXPECT_FALSE(relay.down(0, kAnswer, 62 * kSecond).pass) << "nobody is there any more";
+  EXPECT_FALSE(relay.down(0, kAnswer, 62 * kS).pass) << "nobody is there any more";
 }
 
 /// Bytes a second that a client gets through, of more than it may, while others flood.
 std::size_t through(RelayTable& relay, const SockAddr& client, const std::vector<SockAddr>& flooders) {
   std::size_t out = 0;
-  for (std::uint64_t now = 10 * kSecond; now < 20 * kSecond; now += kSecond / 1000) {
+  for (std::uint64_t now = 10 * kS; now < 20 * kS; now += kS / 1000) {
     for (const auto& each : flooders) (void)relay.up(each, kPacket, 64, now);
     if (relay.up(client, kPacket, 64, now).verdict == pass) out += kPacket.size();
   }
@@ -122,13 +124,13 @@ TEST(RelayTable, FloodsTakeNothingFromThoseThatAreAnswered) {
   for (std::uint16_t port = 2; port < 200; ++port) strangers.push_back(at("10.0.0.66", port));
   EXPECT_NEAR(static_cast<double>(through(relay, client, strangers)), 100e3, 2e3) << "all that it sends: 800 kbit/s";
   // One that the ground station answers has half of the rate, whatever it sends.
-  while (relay.expire(40 * kSecond)) {
+  while (relay.expire(40 * kS)) {
   }
-  ASSERT_EQ(relay.up(other, kHello, 64, 40 * kSecond).verdict, pass);
-  ASSERT_EQ(relay.up(client, kHello, 64, 40 * kSecond).verdict, pass);
-  (void)relay.down(1, kAnswer, 40 * kSecond);
+  ASSERT_EQ(relay.up(other, kHello, 64, 40 * kS).verdict, pass);
+  ASSERT_EQ(relay.up(client, kHello, 64, 40 * kS).verdict, pass);
+  (void)relay.down(1, kAnswer, 40 * kS);
   std::size_t mine = 0;
-  for (std::uint64_t now = 41 * kSecond; now < 51 * kSecond; now += kSecond / 1000) {
+  for (std::uint64_t now = 41 * kS; now < 51 * kS; now += kS / 1000) {
     for (unsigned i = 0; i < 5; ++i) (void)relay.up(other, kPacket, 64, now);
     if (relay.up(client, kPacket, 64, now).verdict == pass) mine += kPacket.size();
   }

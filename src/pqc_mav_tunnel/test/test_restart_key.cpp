@@ -14,10 +14,10 @@ namespace {
 using test::hex;
 using Proof = RestartKey::Proof;
 
-constexpr ByteArray<16> kAddress{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7};
-constexpr std::uint32_t kSerial = 57000;
+constexpr ByteArray<16> kDrone{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7};
+constexpr std::uint32_t kIssued = 57000;
 
-RestartKey counting_key() {
+RestartKey counting_restart_key() {
   Secret<32> key;
   std::iota(key.mut().begin(), key.mut().end(), std::uint8_t{0});
   return RestartKey(std::move(key));
@@ -45,10 +45,10 @@ Hello hello_with(const RestartKey::Return& granted, std::string_view start = "M1
 
 // The expected bytes were computed from the design page with another HMAC.
 TEST(RestartKey, TheBytesAreTheDocumentedOnes) {
-  const auto key = counting_key();
+  const auto key = counting_restart_key();
   EXPECT_EQ(hex(key.token({0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7})), "68480ce9d753f1006bf0005b023e7798");
-  const auto granted = key.make_return("alpha", kAddress, kSerial);
-  EXPECT_EQ(granted.serial, kSerial);
+  const auto granted = key.make_return("alpha", kDrone, kIssued);
+  EXPECT_EQ(granted.serial, kIssued);
   EXPECT_EQ(hex(granted.address_tag), "19b86b6d6d105996");
   EXPECT_EQ(hex(granted.return_key.view()), "5c69fb9be11b791661ae9e2dd966ba0d735e2c1c1323b421283b326fb1a7fd7d");
   EXPECT_EQ(hex(hello_with(granted).proof),
@@ -66,56 +66,56 @@ TEST(RestartKey, ATokenBelongsToOneSessionAndKey) {
 
 TEST(ReturnProof, ShowsTheDroneAndFromTheSameAddressThatToo) {
   const auto key = random_key();
-  const auto hello = hello_with(key.make_return("alpha", kAddress, kSerial));
-  EXPECT_EQ(key.check(hello.proof, "alpha", kAddress, hello.prefix, kSerial), Proof::drone_and_address);
-  for (std::size_t i = 0; i < kAddress.size(); ++i) {
-    auto moved = kAddress;
+  const auto hello = hello_with(key.make_return("alpha", kDrone, kIssued));
+  EXPECT_EQ(key.check(hello.proof, "alpha", kDrone, hello.prefix, kIssued), Proof::drone_and_address);
+  for (std::size_t i = 0; i < kDrone.size(); ++i) {
+    auto moved = kDrone;
     moved[i] ^= 0x80;
-    EXPECT_EQ(key.check(hello.proof, "alpha", moved, hello.prefix, kSerial), Proof::drone) << i;
+    EXPECT_EQ(key.check(hello.proof, "alpha", moved, hello.prefix, kIssued), Proof::drone) << i;
   }
 }
 
 TEST(ReturnProof, IsBadForAnotherDroneKeyOrM1) {
   const auto key = random_key();
-  const auto hello = hello_with(key.make_return("alpha", kAddress, kSerial));
-  EXPECT_EQ(key.check(hello.proof, "bravo", kAddress, hello.prefix, kSerial), Proof::bad);
-  EXPECT_EQ(random_key().check(hello.proof, "alpha", kAddress, hello.prefix, kSerial), Proof::bad);
+  const auto hello = hello_with(key.make_return("alpha", kDrone, kIssued));
+  EXPECT_EQ(key.check(hello.proof, "bravo", kDrone, hello.prefix, kIssued), Proof::bad);
+  EXPECT_EQ(random_key().check(hello.proof, "alpha", kDrone, hello.prefix, kIssued), Proof::bad);
   auto other_m1 = hello.prefix;
   other_m1[0] ^= 1;
-  EXPECT_EQ(key.check(hello.proof, "alpha", kAddress, other_m1, kSerial), Proof::bad);
+  EXPECT_EQ(key.check(hello.proof, "alpha", kDrone, other_m1, kIssued), Proof::bad);
 }
 
 TEST(ReturnProof, EveryBitAndTheLengthCount) {
   const auto key = random_key();
-  const auto hello = hello_with(key.make_return("alpha", kAddress, kSerial));
+  const auto hello = hello_with(key.make_return("alpha", kDrone, kIssued));
   ASSERT_EQ(hello.proof.size(), 28u);
   for (std::size_t bit = 0; bit < 8 * hello.proof.size(); ++bit) {
     auto bent = hello.proof;
     bent[bit / 8] = static_cast<std::uint8_t>(bent[bit / 8] ^ 1 << bit % 8);
-    EXPECT_EQ(key.check(bent, "alpha", kAddress, hello.prefix, kSerial), Proof::bad) << bit;
+    EXPECT_EQ(key.check(bent, "alpha", kDrone, hello.prefix, kIssued), Proof::bad) << bit;
     // Also where M1 has the same bit bent.
     auto prefix = hello.prefix;
     std::copy_n(bent.begin(), kReturnProofPrefix, prefix.end() - kReturnProofPrefix);
-    EXPECT_EQ(key.check(bent, "alpha", kAddress, prefix, kSerial), Proof::bad) << bit;
+    EXPECT_EQ(key.check(bent, "alpha", kDrone, prefix, kIssued), Proof::bad) << bit;
   }
   for (std::size_t size = 0; size < hello.proof.size(); ++size)
-    EXPECT_EQ(key.check(ByteView(hello.proof).first(size), "alpha", kAddress, hello.prefix, kSerial), Proof::bad);
+    EXPECT_EQ(key.check(ByteView(hello.proof).first(size), "alpha", kDrone, hello.prefix, kIssued), Proof::bad);
   auto longer = hello.proof;
   longer.push_back(0);
-  EXPECT_EQ(key.check(longer, "alpha", kAddress, hello.prefix, kSerial), Proof::bad);
-  EXPECT_EQ(key.check(hello.proof, "alpha", kAddress, {}, kSerial), Proof::bad);
+  EXPECT_EQ(key.check(longer, "alpha", kDrone, hello.prefix, kIssued), Proof::bad);
+  EXPECT_EQ(key.check(hello.proof, "alpha", kDrone, {}, kIssued), Proof::bad);
 }
 
 TEST(ReturnProof, IsGoodWithinAWeekInEitherDirection) {
   const auto key = random_key();
   const auto check = [&](std::uint32_t serial, std::uint32_t now) {
-    const auto hello = hello_with(key.make_return("alpha", kAddress, serial));
-    return key.check(hello.proof, "alpha", kAddress, hello.prefix, now);
+    const auto hello = hello_with(key.make_return("alpha", kDrone, serial));
+    return key.check(hello.proof, "alpha", kDrone, hello.prefix, now);
   };
-  EXPECT_EQ(check(kSerial, kSerial + 168), Proof::drone_and_address);
-  EXPECT_EQ(check(kSerial, kSerial + 169), Proof::bad);
-  EXPECT_EQ(check(kSerial, kSerial - 168), Proof::drone_and_address);
-  EXPECT_EQ(check(kSerial, kSerial - 169), Proof::bad);
+  EXPECT_EQ(check(kIssued, kIssued + 168), Proof::drone_and_address);
+  EXPECT_EQ(check(kIssued, kIssued + 169), Proof::bad);
+  EXPECT_EQ(check(kIssued, kIssued - 168), Proof::drone_and_address);
+  EXPECT_EQ(check(kIssued, kIssued - 169), Proof::bad);
   EXPECT_EQ(check(0, 0), Proof::drone_and_address);  // a clock that was never set
   EXPECT_EQ(check(0xffffffff, 0), Proof::bad);
   EXPECT_EQ(check(0, 0xffffffff), Proof::bad);

@@ -7,13 +7,13 @@
 
 #include "crypto/kdf.hpp"
 #include "hex.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
 
 using test::hex;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr ByteArray<16> kAddress{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7};
 constexpr std::uint16_t kPort = 46012;
 constexpr AttemptId kAttempt{1, 2, 3, 4, 5, 6, 7, 8};
@@ -33,7 +33,7 @@ Secret<32> sevens() {
 // The expected bytes were computed from the design page with another HMAC.
 TEST(RetryCookie, TheBytesAreTheDocumentedOnes) {
   const CookieJar jar(counting_key());
-  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, 1000 * kSecond + 999'999'999);
+  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, 1000 * kS + 999'999'999);
   EXPECT_EQ(hex(cookie), "000003e8c1c880711de4adf847a68472a5ae4d2d554b6331138d62ef1f7b3dea");
   const auto retry = encode_retry(kAttempt, cookie, sevens());
   EXPECT_EQ(retry.size(), 57u);
@@ -42,48 +42,48 @@ TEST(RetryCookie, TheBytesAreTheDocumentedOnes) {
 
 TEST(RetryCookie, IsGoodForThirtySecondsAndNotBeforeItWasMade) {
   const CookieJar jar;
-  const auto made = 5000 * kSecond;
+  const auto made = 5000 * kS;
   const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, made);
   const auto good = [&](std::uint64_t now) { return jar.good(cookie, kAddress, kPort, kAttempt, kM1, now); };
   EXPECT_TRUE(good(made));
-  EXPECT_TRUE(good(made + 30 * kSecond));
-  EXPECT_FALSE(good(made + 31 * kSecond));
+  EXPECT_TRUE(good(made + 30 * kS));
+  EXPECT_FALSE(good(made + 31 * kS));
   EXPECT_FALSE(good(made - 1));
   EXPECT_FALSE(good(0));
 }
 
 TEST(RetryCookie, IsGoodForOneAddressPortAttemptAndM1Alone) {
   const CookieJar jar;
-  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, kSecond);
+  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, kS);
   for (std::size_t i = 0; i < kAddress.size(); ++i) {
     auto other = kAddress;
     other[i] ^= 1;
-    EXPECT_FALSE(jar.good(cookie, other, kPort, kAttempt, kM1, kSecond)) << i;
+    EXPECT_FALSE(jar.good(cookie, other, kPort, kAttempt, kM1, kS)) << i;
   }
-  EXPECT_FALSE(jar.good(cookie, kAddress, kPort + 1, kAttempt, kM1, kSecond));
+  EXPECT_FALSE(jar.good(cookie, kAddress, kPort + 1, kAttempt, kM1, kS));
   auto attempt = kAttempt;
   attempt[7] ^= 1;
-  EXPECT_FALSE(jar.good(cookie, kAddress, kPort, attempt, kM1, kSecond));
+  EXPECT_FALSE(jar.good(cookie, kAddress, kPort, attempt, kM1, kS));
   auto m1 = kM1;
   m1.push_back(0);
-  EXPECT_FALSE(jar.good(cookie, kAddress, kPort, kAttempt, m1, kSecond));
-  EXPECT_TRUE(jar.good(cookie, kAddress, kPort, kAttempt, kM1, kSecond));
+  EXPECT_FALSE(jar.good(cookie, kAddress, kPort, kAttempt, m1, kS));
+  EXPECT_TRUE(jar.good(cookie, kAddress, kPort, kAttempt, kM1, kS));
 }
 
 TEST(RetryCookie, EveryBitCounts) {
   const CookieJar jar;
-  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, 100 * kSecond);
+  const auto cookie = jar.make(kAddress, kPort, kAttempt, kM1, 100 * kS);
   for (std::size_t bit = 0; bit < 8 * cookie.size(); ++bit) {
     auto bent = cookie;
     bent[bit / 8] = static_cast<std::uint8_t>(bent[bit / 8] ^ 1 << bit % 8);
-    EXPECT_FALSE(jar.good(bent, kAddress, kPort, kAttempt, kM1, 100 * kSecond)) << bit;
+    EXPECT_FALSE(jar.good(bent, kAddress, kPort, kAttempt, kM1, 100 * kS)) << bit;
   }
 }
 
 TEST(RetryCookie, AnotherProcessHasAnotherKey) {
   const CookieJar one, two;
-  const auto cookie = one.make(kAddress, kPort, kAttempt, kM1, kSecond);
-  EXPECT_FALSE(two.good(cookie, kAddress, kPort, kAttempt, kM1, kSecond));
+  const auto cookie = one.make(kAddress, kPort, kAttempt, kM1, kS);
+  EXPECT_FALSE(two.good(cookie, kAddress, kPort, kAttempt, kM1, kS));
 }
 
 TEST(Retry, OpensForItsAttemptAndKeyAlone) {

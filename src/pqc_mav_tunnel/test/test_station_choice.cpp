@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nanoseconds.hpp"
 #include "station_world.hpp"
 
 namespace pqcmav {
@@ -12,7 +13,6 @@ namespace {
 
 using Act = StationChoice::Act;
 using Step = StationChoice::Step;
-constexpr std::uint64_t kMs = 1'000'000, kS = 1'000 * kMs;
 
 StationTimers timers(std::uint64_t failback = 0) { return {2 * kS, failback, 16 * kS, 5 * kS}; }
 

@@ -42,7 +42,7 @@ void shake(const Scene& scene, const LinkTerms& link, std::uint64_t seed, bool i
   terms.datagram_limit = limit;
   terms.first_message = ends.first;
   terms.answer = [&](bool at_drone, const Bytes& message) { return ends.answer(at_drone, message); };
-  World world(terms);
+  TransportWorld world(terms);
   ASSERT_TRUE(world.run()) << seed;
   EXPECT_EQ(world.complaint(), "") << seed;
   ASSERT_TRUE(ends.drone_done && ends.gcs_done) << seed;

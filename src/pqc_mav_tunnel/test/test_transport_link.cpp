@@ -25,7 +25,7 @@ Times connect(const MessageSizes& sizes, const LinkTerms& link, std::size_t runs
     terms.seed = 90'000 + seed;
     terms.in_session = kind != Kind::first;
     if (kind == Kind::informed_rekey) learn(terms);
-    World world(terms);
+    TransportWorld world(terms);
     EXPECT_TRUE(world.run()) << "seed " << seed;
     EXPECT_EQ(world.complaint(), "") << "seed " << seed;
     seconds.push_back(world.seconds());
@@ -100,7 +100,7 @@ WorldTerms by_radio(std::uint64_t seed, double loss) {
 TEST(TransportLink, DefaultSuiteByRadio) {
   std::vector<double> seconds;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
-    World world(by_radio(seed, 0.05));
+    TransportWorld world(by_radio(seed, 0.05));
     ASSERT_TRUE(world.run()) << "seed " << seed;
     EXPECT_EQ(world.complaint(), "") << "seed " << seed;
     seconds.push_back(world.seconds());
@@ -111,7 +111,7 @@ TEST(TransportLink, DefaultSuiteByRadio) {
 }
 
 TEST(TransportLink, NothingGoesTwiceByAGoodRadio) {
-  World world(by_radio(1, 0));
+  TransportWorld world(by_radio(1, 0));
   ASSERT_TRUE(world.run());
   EXPECT_LE(world.sent(false), 10U + 4 + 1);     // M2, ACKs of M3, M4
   EXPECT_LE(world.sent(true), 2U + 11 + 3 + 1);  // M1, ACKs of M2, M3
@@ -122,7 +122,7 @@ TEST(TransportLink, NothingGoesTwiceByAGoodRadio) {
 TEST(TransportLink, ReturnProofNeedsNoPadding) {
   WorldTerms terms;
   terms.proven = true;
-  World world(terms);
+  TransportWorld world(terms);
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.complaint(), "");
 }
@@ -147,7 +147,7 @@ TEST(TransportLink, RandomSchedules) {
       way->doubled = share(0.2);
       way->bent = share(0.1);
     }
-    World world(terms);
+    TransportWorld world(terms);
     ASSERT_TRUE(world.run()) << seed;
     ASSERT_EQ(world.complaint(), "") << seed;
     ASSERT_LT(world.seconds(), 60) << seed;
@@ -172,7 +172,7 @@ double one_at_a_time(const std::function<std::vector<Fate>(const Bytes&)>& chang
         if (up == way && nth == which) return change(datagram);
         return std::vector<Fate>{{0, datagram}};
       };
-      World world(terms);
+      TransportWorld world(terms);
       EXPECT_TRUE(world.run()) << way << " " << which;
       EXPECT_EQ(world.complaint(), "") << way << " " << which;
       EXPECT_EQ(world.messages(false, MessageType::client_hello), 1);
@@ -208,7 +208,7 @@ TEST(TransportLink, EachDatagramSwappedWithItsNeighbour) {
         if (up == way && nth == which + 1) return std::vector<Fate>{{0, datagram}, {0, held}};
         return std::vector<Fate>{{0, datagram}};
       };
-      World world(terms);
+      TransportWorld world(terms);
       ASSERT_TRUE(world.run()) << way << " " << which;
       EXPECT_EQ(world.complaint(), "");
       EXPECT_LT(world.seconds(), 0.45) << way << " " << which;
@@ -237,7 +237,7 @@ TEST(TransportLink, EveryByteOfEveryDatagramFlipped) {
         return fates;
       };
       terms.up.bits_per_second = terms.down.bits_per_second = 1e12;
-      World world(terms);
+      TransportWorld world(terms);
       ASSERT_TRUE(world.run()) << way << " " << which;
       world.idle(500 * kMs);
       EXPECT_EQ(world.complaint(), "");
@@ -258,7 +258,7 @@ TEST(TransportLink, SmallPathIsFound) {
       terms.up.loss = terms.down.loss = seed == 0 ? 0 : 0.1;
       if ((ways & 1) != 0) terms.up.largest = 548;
       if ((ways & 2) != 0) terms.down.largest = 548;
-      World world(terms);
+      TransportWorld world(terms);
       ASSERT_TRUE(world.run()) << ways << " " << seed;
       ASSERT_EQ(world.complaint(), "");
       ASSERT_LT(world.seconds(), seed == 0 ? 3.0 : 12.0) << ways << " " << seed;
@@ -273,7 +273,7 @@ TEST(TransportLink, SmallPathIsFoundWhereTheGcsHasNothingLeftToSend) {
     terms.in_session = in_session;
     terms.sizes.drone_time = 300 * kMs;
     terms.up.largest = 548;
-    World world(terms);
+    TransportWorld world(terms);
     ASSERT_TRUE(world.run(10'000 * kMs)) << in_session;
     EXPECT_EQ(world.complaint(), "");
     EXPECT_LT(world.seconds(), 2.0) << in_session;
@@ -287,7 +287,7 @@ TEST(TransportLink, SmallDatagramsByAgreement) {
   terms.up.loss = terms.down.loss = 0.3;
   std::vector<double> seconds;
   for (terms.seed = 0; terms.seed < 200; ++terms.seed) {
-    World world(terms);
+    TransportWorld world(terms);
     ASSERT_TRUE(world.run());
     ASSERT_EQ(world.complaint(), "");
     seconds.push_back(world.seconds());
@@ -305,14 +305,14 @@ TEST(TransportLink, ForgedCopiesThatComeFirst) {
       terms.fates = [](bool up, std::size_t, const Bytes& datagram) {
         if (!up) return std::vector<Fate>{{0, datagram}};
         // The attacker's copy, with another address, is always the first.
-        return std::vector<Fate>{{0, datagram, 66}, {1 * kMs, datagram, World::kHome}};
+        return std::vector<Fate>{{0, datagram, 66}, {1 * kMs, datagram, TransportWorld::kHome}};
       };
-      World world(terms);
+      TransportWorld world(terms);
       ASSERT_TRUE(world.run()) << seed;
       ASSERT_EQ(world.complaint(), "") << seed;
       if (loss == 0) {
         ASSERT_LT(world.seconds(), 0.35);
-        EXPECT_TRUE(world.has_answered(World::kHome));
+        EXPECT_TRUE(world.has_answered(TransportWorld::kHome));
         EXPECT_FALSE(world.has_answered(66));
       }
     }
@@ -322,14 +322,15 @@ TEST(TransportLink, ForgedCopiesThatComeFirst) {
 TEST(TransportLink, AddressesThatOnlyTheHelloCameFrom) {
   WorldTerms terms;
   terms.fates = [](bool up, std::size_t nth, const Bytes& datagram) {
-    std::vector<Fate> fates{{2 * kMs, datagram, World::kHome}};
-    if (up && nth == 0) fates = {{0, datagram, 66}, {1 * kMs, datagram, 67}, {2 * kMs, datagram, World::kHome}};
+    std::vector<Fate> fates{{2 * kMs, datagram, TransportWorld::kHome}};
+    if (up && nth == 0)
+      fates = {{0, datagram, 66}, {1 * kMs, datagram, 67}, {2 * kMs, datagram, TransportWorld::kHome}};
     return fates;
   };
-  World world(terms);
+  TransportWorld world(terms);
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.complaint(), "");
-  EXPECT_TRUE(world.has_answered(World::kHome));
+  EXPECT_TRUE(world.has_answered(TransportWorld::kHome));
   EXPECT_LT(world.seconds(), 0.35);
 }
 
@@ -338,12 +339,12 @@ TEST(TransportLink, NewAddressInTheMiddleTakesOver) {
     WorldTerms terms;
     terms.sizes = kMcElieceSuite;
     terms.fates = [&](bool up, std::size_t nth, const Bytes& datagram) {
-      return std::vector<Fate>{{0, datagram, up && nth < from ? 5 : World::kHome}};
+      return std::vector<Fate>{{0, datagram, up && nth < from ? 5 : TransportWorld::kHome}};
     };
-    World world(terms);
+    TransportWorld world(terms);
     ASSERT_TRUE(world.run()) << from;
     EXPECT_EQ(world.complaint(), "");
-    EXPECT_TRUE(world.has_answered(World::kHome)) << from;
+    EXPECT_TRUE(world.has_answered(TransportWorld::kHome)) << from;
   }
 }
 
@@ -351,9 +352,9 @@ TEST(TransportLink, GcsSendsToAForgedAddressNoMoreThanThreeTimes) {
   // Nobody answers: only forged hellos come.
   WorldTerms terms;
   terms.fates = [](bool up, std::size_t, const Bytes& datagram) {
-    return std::vector<Fate>{{0, datagram, up ? 66 : World::kHome}};
+    return std::vector<Fate>{{0, datagram, up ? 66 : TransportWorld::kHome}};
   };
-  World world(terms);
+  TransportWorld world(terms);
   EXPECT_FALSE(world.run(8'000 * kMs));
   EXPECT_EQ(world.complaint(), "");
   ASSERT_TRUE(world.gcs() != nullptr);
@@ -367,7 +368,7 @@ TEST(TransportLink, SlowSignerKeepsTheAttemptAlive) {
   WorldTerms terms;
   terms.sizes.gcs_time = 8'000 * kMs;
   terms.sizes.drone_time = 4'000 * kMs;
-  World world(terms);
+  TransportWorld world(terms);
   const auto begin = world.clock().now();
   while (!world.run(world.clock().now() - begin + 100 * kMs)) {
     const auto now = world.clock().now();
@@ -383,14 +384,14 @@ TEST(TransportLink, SlowSignerKeepsTheAttemptAlive) {
 TEST(TransportLink, M4LostForFiveSeconds) {
   WorldTerms terms;
   std::size_t swallowed = 0;
-  World* running = nullptr;
+  TransportWorld* running = nullptr;
   terms.fates = [&](bool up, std::size_t, const Bytes& datagram) {
     const auto frames = parse_frames(frames_of(datagram), true);
     const bool m4 = !up && frames->fragment_count > 0 && frames->fragments[0].message == 4;
     if (m4 && running->clock().now() < 6'200 * kMs) return ++swallowed, std::vector<Fate>{};
     return std::vector<Fate>{{0, datagram}};
   };
-  World world(terms);
+  TransportWorld world(terms);
   running = &world;
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.complaint(), "");
@@ -402,13 +403,13 @@ TEST(TransportLink, M4LostForFiveSeconds) {
 TEST(TransportLink, SilentGcsHearsOfM1EveryTwoSeconds) {
   WorldTerms terms;
   std::vector<std::uint64_t> times;
-  World* running = nullptr;
+  TransportWorld* running = nullptr;
   bool alive = false;
   terms.fates = [&](bool up, std::size_t, const Bytes& datagram) {
     if (up && running != nullptr) times.push_back(running->clock().now());
     return alive ? std::vector<Fate>{{0, datagram}} : std::vector<Fate>{};
   };
-  World world(terms);
+  TransportWorld world(terms);
   running = &world;
   EXPECT_FALSE(world.run(60'000 * kMs));
   ASSERT_GT(times.size(), 40U);

@@ -68,9 +68,9 @@ struct WorldTerms {
   bool loose = false;                          // messages may be much shorter than `sizes` says
 };
 
-class World {
+class TransportWorld {
  public:
-  explicit World(WorldTerms terms)
+  explicit TransportWorld(WorldTerms terms)
       : terms_(std::move(terms)),
         up_(clock_, terms_.up, terms_.seed * 2 + 1),
         down_(clock_, terms_.down, terms_.seed * 2 + 2),
@@ -321,7 +321,7 @@ inline void learn(WorldTerms& terms) {
   auto first = terms;
   first.in_session = false;
   first.busy.reset();
-  World before(first);
+  TransportWorld before(first);
   before.run();
   const auto of = [&terms](const Transport* end) {
     const auto probe = terms.up.round_trip + static_cast<std::uint64_t>(2 * 81 * 8e9 / terms.up.bits_per_second);

@@ -13,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "nanoseconds.hpp"
+
 namespace pqcmav {
 
 /// Nanoseconds.
@@ -24,13 +26,12 @@ struct PathPace {
 
 class PathChoice {
  public:
-  static constexpr std::uint64_t kSecond = 1'000'000'000;
   // A path that came back is good for so long before packets take it again; doubled each time that it fell silent soon
   // after it was taken.
-  static constexpr std::uint64_t kHold = 2 * kSecond, kHoldMost = 8 * kSecond, kRelapse = 30 * kSecond;
-  static constexpr std::uint64_t kDeadEvery = kSecond;  // PROBEs of one that may be needed and has been dead for kHold
-  static constexpr std::uint64_t kDeadLong = 30 * kSecond;  // then as seldom as of an idle one, if it is not needed
-  static constexpr std::uint64_t kRttMost = 2 * kSecond;    // a reply that comes later is none
+  static constexpr std::uint64_t kHold = 2 * kS, kHoldMost = 8 * kS, kRelapse = 30 * kS;
+  static constexpr std::uint64_t kDeadEvery = kS;      // PROBEs of one that may be needed and has been dead for kHold
+  static constexpr std::uint64_t kDeadLong = 30 * kS;  // then as seldom as of an idle one, if it is not needed
+  static constexpr std::uint64_t kRttMost = 2 * kS;    // a reply that comes later is none
 
   enum class State : std::uint8_t { off, unknown, dead, good, best };
 

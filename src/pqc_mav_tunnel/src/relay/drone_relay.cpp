@@ -11,6 +11,7 @@
 
 #include "clock.hpp"
 #include "constants.hpp"
+#include "nanoseconds.hpp"
 #include "net/udp_batch.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "thread.hpp"
@@ -20,9 +21,9 @@ namespace {
 
 constexpr int kWaitMs = 100;
 constexpr std::uint64_t kLookEvery = 100'000'000;
-constexpr std::uint64_t kWordEvery = 60 * RelayTable::kSecond;  // of what is refused
-constexpr int kAtOnce = 64;                                     // datagrams of one socket in a row
-constexpr std::uint64_t kPort = RelayTable::kClients;           // of the events, besides the places
+constexpr std::uint64_t kWordEvery = 60 * kS;          // of what is refused
+constexpr int kAtOnce = 64;                            // datagrams of one socket in a row
+constexpr std::uint64_t kPort = RelayTable::kClients;  // of the events, besides the places
 constexpr int kLowPriority = 1;  // SO_PRIORITY: behind this drone's own packets, where the interface has bands
 
 std::vector<Network> networks_of(const EngineConfig& config) {

@@ -29,7 +29,7 @@ bool of_gcs(ByteView datagram) noexcept {
 
 RelayTable::RelayTable(std::vector<Network> from, std::uint32_t kbit)
     : from_(std::move(from)), bits_per_s_(std::uint64_t{kbit} * 1000) {
-  const auto burst = static_cast<std::int64_t>(bits_per_s_ / 8 * kBurst / kSecond);
+  const auto burst = static_cast<std::int64_t>(bits_per_s_ / 8 * kBurst / kS);
   for (auto& place : places_) place.share = TokenBucket(std::max(burst, kLeastBurstBytes));
   strangers_ = TokenBucket(kLeastBurstBytes);
   strangers_.set_rate(bits_per_s_ / kStrangersShare, 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bytes.hpp"
+#include "nanoseconds.hpp"
 #include "net/net.hpp"
 #include "relay/network.hpp"
 #include "shape/token_bucket.hpp"
@@ -18,12 +19,11 @@ namespace pqcmav {
 class RelayTable {
  public:
   static constexpr std::size_t kClients = 8;
-  static constexpr std::uint64_t kSecond = 1'000'000'000;
-  static constexpr std::uint64_t kIdle = 60 * kSecond;       // an answered client's place is kept for so long
-  static constexpr std::uint64_t kUnanswered = 3 * kSecond;  // and one that the ground station has not answered
-  static constexpr std::uint64_t kBurst = kSecond / 10;      // of the rate at once
-  static constexpr std::int64_t kLeastBurstBytes = 8'192;    // a handshake's first flight
-  static constexpr unsigned kStrangersShare = 8;             // 1/8 of the rate is for all that are not answered yet
+  static constexpr std::uint64_t kIdle = 60 * kS;          // an answered client's place is kept for so long
+  static constexpr std::uint64_t kUnanswered = 3 * kS;     // and one that the ground station has not answered
+  static constexpr std::uint64_t kBurst = kS / 10;         // of the rate at once
+  static constexpr std::int64_t kLeastBurstBytes = 8'192;  // a handshake's first flight
+  static constexpr unsigned kStrangersShare = 8;           // 1/8 of the rate is for all that are not answered yet
 
   enum class Verdict : std::uint8_t { pass, stranger, malformed, hops, full, rate };
   struct Up {

@@ -9,17 +9,16 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000 * kMs;
 constexpr std::uint64_t kApart = 20 * kMs;                          // between two samples of what left
 constexpr std::uint64_t kKept = RateFinder::kSamplesMost * kApart;  // no sample is of use for longer
 constexpr std::size_t kSamplesLeast = 16;
-constexpr std::uint64_t kLongEnough = 400 * kMs;   // shorter than that says little about a rate
-constexpr std::uint64_t kEnough = 1'000;           // bytes, of which a late one and a lost one are a small part
-constexpr std::uint64_t kLeastFor = 15 * kSecond;  // the least delay is that of one or two of these
-constexpr std::uint64_t kHoldMost = 40 * kSecond;  // each time it proves right, twice as long
-constexpr std::uint64_t kUnused = 60 * kSecond;
-constexpr std::uint64_t kClosedMost = 600 * kSecond;  // each time in a row, twice as long
-constexpr std::uint64_t kInVainFor = 10 * kSecond;
+constexpr std::uint64_t kLongEnough = 400 * kMs;  // shorter than that says little about a rate
+constexpr std::uint64_t kEnough = 1'000;          // bytes, of which a late one and a lost one are a small part
+constexpr std::uint64_t kLeastFor = 15 * kS;      // the least delay is that of one or two of these
+constexpr std::uint64_t kHoldMost = 40 * kS;      // each time it proves right, twice as long
+constexpr std::uint64_t kUnused = 60 * kS;
+constexpr std::uint64_t kClosedMost = 600 * kS;  // each time in a row, twice as long
+constexpr std::uint64_t kInVainFor = 10 * kS;
 constexpr unsigned kInVain = 4;  // times, if that is sooner
 constexpr double kFullMs = 200, kQueueMs = 50, kClearMs = 30, kNoiseMost = 100;
 constexpr double kFewer = 0.95;  // of what was sent
@@ -142,7 +141,7 @@ void RateFinder::look_for_full(const Seen& seen, std::uint64_t now) noexcept {
 
 /// A rate that was measured while packets waited in the link.
 void RateFinder::measured(double kbit, std::uint64_t now) noexcept {
-  if (now >= best_at_ + 10 * kSecond) {
+  if (now >= best_at_ + 10 * kS) {
     best_ /= 2;
     best_at_ = now;
   }
@@ -215,8 +214,7 @@ void RateFinder::follow(const Seen& seen, bool waiting, std::uint64_t now) noexc
                                  0.0, kLossMost);
     loss_ += (rate - loss_) / 16;
   }
-  if (clear && waiting && seen.sent_at >= raised_at_ && now >= raised_at_ + kSecond && now >= full_at_ + hold_)
-    raise(now);
+  if (clear && waiting && seen.sent_at >= raised_at_ && now >= raised_at_ + kS && now >= full_at_ + hold_) raise(now);
 }
 
 /// Less leaves, time after time, and the queue stays: it is not this link's own traffic that fills it, and the less of it
