@@ -84,21 +84,22 @@ void LinkEstimator::Gaps::clear() noexcept {
 
 LinkEstimator::Slot& LinkEstimator::slot_at(std::uint64_t now_ns) noexcept {
   const auto index = now_ns / kSlotNs;
-  auto& slot = slots_[index % kSlots];
-  if (!slot.used || slot.index != index) {
-    auto gaps = std::move(slot.gaps);
-    gaps.clear();
-    slot = Slot{};
-    slot.gaps = std::move(gaps);
-    slot.index = index;
-    slot.used = true;
-  }
+  if (!slots_.empty() && slots_[newest_slot_].index == index) return slots_[newest_slot_];
+  const auto old = std::ranges::find_if(slots_, [&](const Slot& slot) { return !live(slot, now_ns); });
+  newest_slot_ = static_cast<std::size_t>(old - slots_.begin());
+  if (old == slots_.end()) slots_.emplace_back();
+  auto& slot = slots_[newest_slot_];
+  auto gaps = std::move(slot.gaps);
+  gaps.clear();
+  slot = Slot{};
+  slot.gaps = std::move(gaps);
+  slot.index = index;
   return slot;
 }
 
 bool LinkEstimator::live(const Slot& slot, std::uint64_t now_ns) const noexcept {
   const auto index = now_ns / kSlotNs;
-  return slot.used && slot.index <= index && slot.index + kSlots > index;
+  return slot.index <= index && slot.index + kSlots > index;
 }
 
 LinkEstimator::Arrival LinkEstimator::on_packet(std::uint64_t now_ns, std::uint64_t key_tag,
@@ -140,10 +141,10 @@ void LinkEstimator::on_aside_told(std::uint64_t now_ns, std::uint64_t key_tag, s
     key.aside_forgiven += left;
     const auto index = now_ns / kSlotNs;
     for (std::uint64_t back = 0; back < std::min<std::uint64_t>(kSlots, index + 1) && left > 0; ++back) {
-      auto& slot = slots_[(index - back) % kSlots];
-      if (!live(slot, now_ns) || slot.index != index - back) continue;
-      const auto taken = std::min(left, slot.missing);
-      slot.missing -= taken;
+      const auto slot = std::ranges::find(slots_, index - back, &Slot::index);
+      if (slot == slots_.end()) continue;
+      const auto taken = std::min(left, slot->missing);
+      slot->missing -= taken;
       left -= taken;
     }
   }
@@ -155,11 +156,9 @@ bool LinkEstimator::lately(std::uint64_t now_ns, std::uint64_t key_tag, std::uin
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     if (keys_[k].number == 0 || keys_[k].tag != key_tag) continue;
     for (const auto at : {index, index - std::min<std::uint64_t>(index, 1)}) {
-      const auto& slot = slots_[at % kSlots];
-      const auto& range = slot.ranges[k];
-      if (slot.used && slot.index == at && slot.range_keys[k] == keys_[k].number && sequence >= range.first &&
-          sequence <= range.last)
-        return true;
+      const auto slot = std::ranges::find(slots_, at, &Slot::index);
+      if (slot == slots_.end() || slot->range_keys[k] != keys_[k].number) continue;
+      if (sequence >= slot->ranges[k].first && sequence <= slot->ranges[k].last) return true;
     }
   }
   return false;

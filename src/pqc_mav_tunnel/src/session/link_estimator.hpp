@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "constants.hpp"
 #include "session/control_frame.hpp"
@@ -15,8 +16,8 @@ namespace pqcmav {
 
 /// One thread. Times are monotonic nanoseconds. Memory grows with the rate up to a limit, and stays.
 ///
-/// The window is kept in slots of 100 ms, the newest of which is still filling: it covers the last 4.9-5.0 s, and the
-/// report says how much (less after the first packet). What the figures mean:
+/// The window is kept in slots of 100 ms in which something came, the newest of which is still filling: it covers the last
+/// 4.9-5.0 s, and the report says how much (less after the first packet). What the figures mean:
 ///  * gap: time between one packet and the next, counted when it ends. p95 is the nearest rank out of a log-spaced
 ///  histogram (within 10 % or 4 us).
 ///  * longest silence: the longest gap that ended in the window, or the one now under way.
@@ -78,7 +79,7 @@ class LinkEstimator {
    private:
     void count(std::size_t bucket) noexcept;
   };
-  /// Fifty of them are most of what a drone takes, so nothing is wider than it has to be.
+  /// Up to fifty of them are most of what a drone takes, so nothing is wider than it has to be.
   struct Slot {
     std::uint64_t index = 0;
     std::uint64_t missing = 0, longest_gap_ns = 0, jitter_sum_ns = 0;
@@ -86,7 +87,6 @@ class LinkEstimator {
     std::array<std::uint32_t, 2> range_keys{};  // Key::number of each; 0: none
     std::uint32_t packets = 0, jitter_samples = 0;
     std::uint8_t blackouts = 0;
-    bool used = false;
     Gaps gaps;
   };
   struct Key {
@@ -100,9 +100,10 @@ class LinkEstimator {
   Arrival on_sequence(Slot& slot, std::uint64_t now_ns, std::uint64_t key_tag, std::uint64_t sequence) noexcept;
   void on_late(std::uint64_t now_ns, std::size_t key, std::uint64_t sequence) noexcept;
 
-  std::array<Slot, kSlots> slots_{};
-  std::array<Key, 2> keys_{};   // the newest key and the one before it, in no order
-  std::size_t newest_key_ = 0;  // which of the two is the newest
+  std::vector<Slot> slots_;      // in no order
+  std::size_t newest_slot_ = 0;  // which of them was the last to be asked for
+  std::array<Key, 2> keys_{};    // the newest key and the one before it, in no order
+  std::size_t newest_key_ = 0;   // which of the two is the newest
   std::uint32_t last_number_ = 0;
   std::uint64_t first_arrival_ns_ = 0, last_arrival_ns_ = 0, last_gap_ns_ = 0, gaps_seen_ = 0;
   bool seen_ = false;
