@@ -103,6 +103,7 @@ class Reader {
       return key.key == name && it != effective.end() && it->second != key.default_value;
     });
   }
+  /// Every key with its value; of drones, of which there may be thousands, those in the file.
   FlatConfig effective;
 
  private:
@@ -120,7 +121,7 @@ class Reader {
     if (key.required && ((std::holds_alternative<std::string>(value) && std::get<std::string>(value).empty()) ||
                          (std::holds_alternative<Strings>(value) && std::get<Strings>(value).empty())))
       throw TunnelError(Errc::config_invalid, "'" + shown + "' is missing. " + std::string(key.description));
-    effective[shown] = value;
+    if (it != values_.end() || !shown.starts_with("drone.")) effective[shown] = value;
     return std::get<T>(value);
   }
 

@@ -72,9 +72,8 @@ TEST(Config, DefaultsOfAGcsAreTheSchemas) {
       EXPECT_EQ(config.effective.at(name), key.default_value) << name;
     }
   }
-  for (const auto* id : {"uav1", "uav2"})
-    for (const auto& key : drone_entry_schema())
-      EXPECT_EQ(config.effective.at("drone." + std::string(id) + "." + std::string(key.key)), key.default_value);
+  for (const auto& [key, value] : config.effective)
+    EXPECT_TRUE(!key.starts_with("drone.") || kGcs.contains(key)) << key << ": there may be thousands";
 }
 
 TEST(Config, TheEffectiveValuesMakeTheSameConfigurationAgain) {

@@ -135,7 +135,7 @@ struct EngineConfig {
   std::vector<const KemInfo*> key_pool_kems;
   double key_pool_max_age_s = 0, handshakes_per_drone_s = 0;
 
-  FlatConfig effective;  // every key with its value, for display
+  FlatConfig effective;  // every key with its value, for display; of drones those given
   FlatConfig given;      // what it was made from
 
   /// drone: may its packets take a serial radio?
