@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SOFTNET = Path("/proc/net/softnet_stat")
 _RECEIVED_DROPS = (
     *("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"),
     *("drop_standby", "drop_copy", "drop_late"),
 )
 
 
-def backlog_drops(text: str) -> int:
+def backlog_drops(file: Path = Path("/proc/net/softnet_stat")) -> int:
     """What all processors of this machine dropped because packets came faster than they were looked at."""
-    return sum(int(line.split()[1], 16) for line in text.splitlines() if line.strip())
+    return sum(int(line.split()[1], 16) for line in file.read_text(encoding="ascii").splitlines())
 
 
 @dataclass(frozen=True)

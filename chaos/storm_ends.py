@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from accounting import EndCounts, summed
+from accounting import EndCounts, backlog_drops, summed
 from children import spawn
 from priority import OF_GCS, OF_TRAFFIC, THREADS_OF_GCS, prefer, prefer_threads
 
@@ -115,6 +115,7 @@ class Fleet:
         command += ["--rate", f"{options.rate:g}", "--events", str(self._events)]
         # Of an option that is given twice the last counts.
         command += ["--ground", f"{two_ends.HOST}:{gcs.ground}", "--spread", f"{drones / _STARTS_PER_S:g}", *more]
+        self._backlog = backlog_drops()
         self._program = Program("fleet", command, stdin=subprocess.PIPE)
         stack.callback(lambda: end(self._program.process))
         if options.ahead:
@@ -124,6 +125,10 @@ class Fleet:
     def pid(self) -> int:
         """Of its process."""
         return self._program.pid
+
+    def backlog(self) -> int:
+        """Packets that this machine's processors dropped since its start."""
+        return backlog_drops() - self._backlog
 
     def say(self, word: str) -> None:
         """A command to all drones."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import pqc_mav_tunnel
 import tables
-from accounting import SOFTNET, Way, account, backlog_drops
+from accounting import Way, account
 from priority import OF_GCS, prefer
 from storm_ends import CONNECT_S, Fleet, Gcs, built
 from storms_page import page
@@ -130,7 +130,7 @@ def _fly(keys: str, names: Sequence[str], one_kib: int, options: argparse.Namesp
 
 def _steady(gcs: Gcs, fleet: Fleet, one_kib: int, options: argparse.Namespace) -> Steady:
     time.sleep(_CALM_S)
-    began, messages, slices, backlog = fleet.next(), 0, [], _backlog()
+    began, messages, slices = fleet.next(), 0, []
     cpu, threads, own = cpu_seconds(gcs.pid), gcs.threads(), cpu_seconds(fleet.pid)
     before, used = began, cpu
     for _ in range(_SLICES):
@@ -143,11 +143,11 @@ def _steady(gcs: Gcs, fleet: Fleet, one_kib: int, options: argparse.Namespace) -
     return Steady(
         fleet.drones, options.rate, before["s"] - began["s"], messages, used - cpu, slices, by_thread,
         cpu_seconds(fleet.pid) - own, pss_kib(gcs.pid), one_kib, memory_kib(fleet.pid), load=os.getloadavg()[0],
-        delivery=_delivery(gcs, fleet, backlog),
+        delivery=_delivery(gcs, fleet),
     )  # fmt: skip
 
 
-def _delivery(gcs: Gcs, fleet: Fleet, backlog: int) -> Delivery:
+def _delivery(gcs: Gcs, fleet: Fleet) -> Delivery:
     """What became of all messages so far."""
     fleet.say("hush")  # what is on its way arrives
     time.sleep(_COUNTERS_S)
@@ -161,12 +161,8 @@ def _delivery(gcs: Gcs, fleet: Fleet, backlog: int) -> Delivery:
         sink["mixed_up"] + line["messages"]["mixed_up"],
         sink["spoiled"],
         sink["again"],
-        _backlog() - backlog,
+        fleet.backlog(),
     )
-
-
-def _backlog() -> int:
-    return backlog_drops(SOFTNET.read_text(encoding="ascii"))
 
 
 def _passed_on(line: dict[str, Any]) -> int:
@@ -227,10 +223,9 @@ def _rekeys(keys: str, names: Sequence[str], options: argparse.Namespace) -> Rek
         gcs = Gcs(stack, keys, names, options)
         more = ("--rekey", f"{options.rekey:g}", "--suites", options.suites)
         fleet = Fleet(stack, keys, len(names), gcs, options, *more)
-        backlog = _backlog()
         _connect(fleet)
         begin = time.monotonic()
         time.sleep(3 * options.rekey)
         over = time.monotonic()
-        delivery = _delivery(gcs, fleet, backlog)
+        delivery = _delivery(gcs, fleet)
         return replace(rekeys_of(fleet.drones, options.rekey, begin, over, fleet.events()), delivery=delivery)
