@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What the engine's C++ tests and its fuzzers reach: builds both with gcc's counters, runs the tests, plays the fuzzers'
-# corpora, and writes bench/results/coverage.md: which functions nothing reaches, and how much of each file is.
+# corpora, prints which functions nothing reaches, and writes bench/results/coverage.md.
 #   coverage.sh [REGEX]   only the tests that match, e.g. coverage.sh '^(Session|PathValidator)'
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

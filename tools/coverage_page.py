@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/results/coverage.md out of the counters of a coverage build: `coverage_page.py BUILD [TESTS]` (coverage.sh)."""
+"""What the counters of a coverage build say: `coverage_page.py BUILD [TESTS]` (coverage.sh).
+
+Prints how much of each room is reached, and the functions that nothing reaches. Of all tests the first is also kept as
+bench/results/coverage.md.
+"""
 
 import json
 import re
@@ -13,6 +17,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ROOT / "src" / "pqc_mav_tunnel"
 PAGE = ROOT / "bench" / "results" / "coverage.md"
+HEAD = """# What tests reach
+
+Written by `make coverage`, which also prints what nothing reaches: the engine's own code under its C++ tests and the
+corpora of its fuzzers. The tests in Python and the fault laboratory reach more. Branches are those of the source,
+without the ways of exceptions.
+
+| room | functions reached | lines | branches |
+|---|---|---|---|
+"""
 
 
 @dataclass
@@ -52,16 +65,9 @@ def share(counts: list[int]) -> str:
     return f"{100 * sum(each > 0 for each in counts) / len(counts):.1f} %" if counts else "-"
 
 
-def page(files: dict[str, Reached], tests: str) -> str:
-    """The page."""
-    what = f"the tests `{tests}`" if tests else "its C++ tests"
-    text = "# What nothing reaches\n\nWritten by `make coverage`" + (
-        f" (`tools/coverage.sh '{tests}'`)" if tests else ""
-    )
-    text += f": the engine's own code under {what} and the corpora of its fuzzers.\n"
-    text += "The tests in Python and the fault laboratory reach more. Branches are those of the source, without\n"
-    text += "the ways of exceptions.\n\n"
-    text += "| room | functions reached | lines | branches |\n|---|---|---|---|\n"
+def page(files: dict[str, Reached]) -> str:
+    """How much of each room is reached."""
+    text = HEAD
     rooms: dict[str, list[Reached]] = defaultdict(list)
     for name, each in sorted(files.items()):
         rooms["/".join(Path(name).parts[:-1])].append(each)
@@ -69,11 +75,16 @@ def page(files: dict[str, Reached], tests: str) -> str:
         figures = [share([count for each in those for count in getattr(each, kind).values()]) for kind in KINDS]
         text += f"| `{room}` | {' | '.join(figures)} |\n"
     every = [share([count for each in files.values() for count in getattr(each, kind).values()]) for kind in KINDS]
-    text += f"| all | {' | '.join(every)} |\n\n## Functions that nothing reaches\n\n"
+    return f"{text}| all | {' | '.join(every)} |\n"
+
+
+def unreached(files: dict[str, Reached]) -> str:
+    """The functions that nothing reaches, a file a line."""
+    text = ""
     for name, each in sorted(files.items()):
         missing = sorted({function for function, count in each.functions.items() if count == 0})
         if missing:
-            text += f"* `{name}`: {', '.join(f'`{function}`' for function in missing)}\n"
+            text += f"{name}: {', '.join(missing)}\n"
     return text
 
 
@@ -92,8 +103,9 @@ def main(build: Path, tests: str) -> None:
             add(files, json.loads(line))
     if not files:
         sys.exit(f"coverage: no counters in {build}: run tools/coverage.sh")
-    PAGE.write_text(page(files, tests))
-    print(PAGE.relative_to(ROOT))
+    print(f"{page(files)}\n{unreached(files)}")
+    if not tests:
+        PAGE.write_text(page(files))
 
 
 if __name__ == "__main__":
