@@ -87,7 +87,11 @@ LinkEstimator::Slot& LinkEstimator::slot_at(std::uint64_t now_ns) noexcept {
   if (!slots_.empty() && slots_[newest_slot_].index == index) return slots_[newest_slot_];
   const auto old = std::ranges::find_if(slots_, [&](const Slot& slot) { return !live(slot, now_ns); });
   newest_slot_ = static_cast<std::size_t>(old - slots_.begin());
-  if (old == slots_.end()) slots_.emplace_back();
+  if (old == slots_.end()) {
+    if (slots_.size() == slots_.capacity())  // a vector's own growth would end with room for 64
+      slots_.reserve(std::clamp<std::size_t>(2 * slots_.size(), 8, kSlots));
+    slots_.emplace_back();
+  }
   auto& slot = slots_[newest_slot_];
   auto gaps = std::move(slot.gaps);
   gaps.clear();
