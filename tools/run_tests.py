@@ -48,7 +48,6 @@ LONGEST = (
 )
 # They compute, and give way to those that start systems of several programs.
 COMPUTING = ("pqc_mav_bench", "pqc_mav_wirespec", "tools", "pqc_mav_policy_lab", "pqc_mav_common", "pqc_mav_interfaces")
-EMULATED = {"test_core_suites"}  # C++ tests that only 'make cross' builds
 GIVES_WAY = 5  # their nice value
 SECOND_LOOK_MAX = 5  # so many failures of all may be the machine's
 _SPEAKING = threading.Lock()
@@ -295,11 +294,12 @@ def missing(folders: list[Path]) -> str:
     cure = "run 'make test', or 'tools/setup.sh analysis test' first"
     if importlib.util.find_spec("pytest") is None:
         return f"pytest is not installed: {cure}"
-    for folder in folders:
-        programs = [path.stem for path in sorted((folder / "test").glob("test_*.cpp")) if path.stem not in EMULATED]
-        lacking = [name for name in programs if not (ROOT / "build" / folder.name / name).exists()]
-        if lacking:
-            return f"{len(lacking)} of {len(programs)} C++ tests of {folder.name} are not built: {cure}"
+    for folder in filter(has_ctests, folders):
+        command = ["ctest", "--test-dir", str(ROOT / "build" / folder.name), "--show-only"]
+        listed = subprocess.run(command, capture_output=True, text=True, check=False)
+        lacking = re.findall(r": (\w+)_NOT_BUILT$", listed.stdout, re.MULTILINE)
+        if lacking or "Total Tests: 0" in listed.stdout or listed.returncode != 0:
+            return f"{', '.join(lacking) or 'the C++ tests'} of {folder.name} are not built: {cure}"
     return ""
 
 

@@ -150,16 +150,17 @@ def test_programs_under_test_can_be_interrupted_even_in_the_background(
 def test_tests_that_are_not_built_are_named(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "src" / "engine"
     (package / "test").mkdir(parents=True)
-    for name in ("test_one", "test_two"):
-        (package / "test" / f"{name}.cpp").write_text("")
+    (package / "test" / "test_one.cpp").write_text("")
     monkeypatch.setattr(tool, "ROOT", tmp_path)
-    built = tmp_path / "build" / "engine"
-    built.mkdir(parents=True)
-    (built / "test_one").write_text("")
     said = tool.missing([package])
-    assert said.startswith("1 of 2 C++ tests of engine are not built")
-    assert "make test" in said
-    (built / "test_two").write_text("")
+    assert said.startswith("the C++ tests of engine are not built: run 'make test'")
+    tests = tmp_path / "build" / "engine" / "CTestTestfile.cmake"
+    tests.parent.mkdir(parents=True)
+    tests.write_text("")
+    assert tool.missing([package]) == said
+    tests.write_text("add_test(One.Case true)\nadd_test(long_tests_NOT_BUILT false)\n")
+    assert tool.missing([package]).startswith("long_tests of engine are not built")
+    tests.write_text("add_test(One.Case true)\n")
     assert tool.missing([package]) == ""
 
 
