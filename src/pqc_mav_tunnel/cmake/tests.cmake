@@ -25,6 +25,9 @@ function(pqcmav_test_program program)
   list(TRANSFORM ARG_NAMES REPLACE "(.+)" "test/test_\\1.cpp")
   add_executable(${program} ${ARG_NAMES})
   set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ${PQCMAV_ON_DEMAND})
+  if(PQCMAV_TESTS)
+    set_target_properties(${program} PROPERTIES UNITY_BUILD OFF)  # few, and not with those that they go together with
+  endif()
   add_dependencies(engine_tests ${program})
   target_link_libraries(${program} PRIVATE pqcmav_engine pqcmav_daemon pqcmav_fleet pqcmav_yaml
     nlohmann_json::nlohmann_json GTest::gtest_main)
