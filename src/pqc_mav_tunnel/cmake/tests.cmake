@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # test/test_<name>.cpp in three programs, registered with CTest case by case.
+# In a unity build eight neighbours in the order of their names are one translation unit: what they name must differ.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 add_custom_target(engine_tests)

@@ -18,7 +18,7 @@
 namespace pqcmav::test {
 namespace {
 
-enum Scene {
+enum Schedule {
   first_race,
   running_race,
   restart_race,
@@ -38,7 +38,7 @@ constexpr std::array<const char*, kScenes> kNames{"race at the first handshake",
                                                   "recorded hellos at a restart, and a race",
                                                   "nobody attacks; restart"};
 
-AddressAttack schedule(Scene scene, std::mt19937_64& random) {
+AddressAttack schedule(Schedule scene, std::mt19937_64& random) {
   const auto between = [&](std::uint64_t low, std::uint64_t high) { return low + random() % (high - low + 1); };
   AddressAttack out;
   out.delay = between(5, 60) * kMs;
@@ -107,7 +107,7 @@ TEST(AddressSimulation, WhateverHeSchedulesTheDroneGetsItsCommands) {
   std::array<Tally, kScenes> all;
   for (auto seed = first; seed < first + runs; ++seed) {
     std::mt19937_64 random(seed);
-    const auto scene = static_cast<Scene>(seed % kScenes);
+    const auto scene = static_cast<Schedule>(seed % kScenes);
     const auto attack = schedule(scene, random);
     AddressWorld world(attack, seed);
     world.run();

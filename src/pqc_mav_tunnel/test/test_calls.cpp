@@ -12,7 +12,7 @@
 namespace pqcmav {
 namespace {
 
-using Json = nlohmann::json;
+using Parsed = nlohmann::json;
 
 Errc refusal(std::string_view name, std::string_view arguments) {
   try {
@@ -25,10 +25,10 @@ Errc refusal(std::string_view name, std::string_view arguments) {
 }
 
 TEST(Calls, AnswerInJson) {
-  EXPECT_EQ(Json::parse(call("engine_version", "{}")), engine_version());
-  const auto suites = Json::parse(call("suites", R"({"view": "core", "only_available": false})"));
+  EXPECT_EQ(Parsed::parse(call("engine_version", "{}")), engine_version());
+  const auto suites = Parsed::parse(call("suites", R"({"view": "core", "only_available": false})"));
   EXPECT_EQ(suites.size(), 72U);
-  const auto found = Json::parse(call("find_suite", R"({"name": "ml-768-ag-md-65"})"));
+  const auto found = Parsed::parse(call("find_suite", R"({"name": "ml-768-ag-md-65"})"));
   EXPECT_EQ(found.at("id"), kDefaultSuite);
   EXPECT_EQ(found.at("public_key_bytes"), 1184);
 }

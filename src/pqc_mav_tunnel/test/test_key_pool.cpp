@@ -14,7 +14,7 @@ namespace {
 
 /// The pool's thread runs only when nothing else does: on a busy machine that takes its time.
 template <typename Condition>
-bool eventually(Condition condition) {
+bool comes_true(Condition condition) {
   return test::eventually(condition, std::chrono::seconds(90));
 }
 
@@ -45,16 +45,16 @@ TEST(KeyPool, DepthZeroMakesEveryPairFresh) {
 
 TEST(KeyPool, FillsUpToItsDepthAndNoFurther) {
   KeyPool pool(3, kForever, {&light(), &other()});
-  ASSERT_TRUE(eventually([&] { return pool.ready(light()) == 3 && pool.ready(other()) == 3; }));
+  ASSERT_TRUE(comes_true([&] { return pool.ready(light()) == 3 && pool.ready(other()) == 3; }));
   EXPECT_EQ(pool.made(), 6u);
   EXPECT_EQ(pool.ready(*find_kem("mlkem1024")), 0u);
 }
 
 TEST(KeyPool, IsClearedAndRefills) {
   KeyPool pool(2, kForever, {&light()});
-  ASSERT_TRUE(eventually([&] { return pool.ready(light()) == 2; }));
+  ASSERT_TRUE(comes_true([&] { return pool.ready(light()) == 2; }));
   pool.clear();
-  EXPECT_TRUE(eventually([&] { return pool.ready(light()) == 2; }));
+  EXPECT_TRUE(comes_true([&] { return pool.ready(light()) == 2; }));
   EXPECT_EQ(pool.made(), 4u);
 }
 
@@ -62,7 +62,7 @@ TEST(KeyPool, HandsEachPairOutOnceAndRefills) {
   KeyPool pool(2, kForever, {&light()});
   std::set<std::string, std::less<>> seen;
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(eventually([&] { return pool.ready(light()) == 2; }));
+    ASSERT_TRUE(comes_true([&] { return pool.ready(light()) == 2; }));
     const auto pair = pool.take(light());
     EXPECT_TRUE(pair.pooled);
     EXPECT_TRUE(seen.emplace(as_text(pair.pair.public_key)).second);
@@ -75,15 +75,15 @@ TEST(KeyPool, AnEmptyPoolMakesOneAtOnce) {
   const auto pair = pool.take(other());
   EXPECT_FALSE(pair.pooled);
   expect_good(other(), pair);
-  ASSERT_TRUE(eventually([&] { return pool.ready(other()) == 1; })) << "from now on it is kept ready";
+  ASSERT_TRUE(comes_true([&] { return pool.ready(other()) == 1; })) << "from now on it is kept ready";
   EXPECT_TRUE(pool.take(other()).pooled);
 }
 
 TEST(KeyPool, OldPairsAreWipedUnused) {
   KeyPool pool(1, 50'000'000, {&light()});
-  ASSERT_TRUE(eventually([&] { return pool.made() >= 4; })) << "each lives 50 ms, then another takes its place";
+  ASSERT_TRUE(comes_true([&] { return pool.made() >= 4; })) << "each lives 50 ms, then another takes its place";
   const auto made = pool.made();
-  ASSERT_TRUE(eventually([&] { return pool.made() > made; }));
+  ASSERT_TRUE(comes_true([&] { return pool.made() > made; }));
   EXPECT_LE(pool.ready(light()), 1u);
 }
 

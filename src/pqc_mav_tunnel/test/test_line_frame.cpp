@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-constexpr LineAddress kUp{false, 3}, kDown{true, 127};
+constexpr LineAddress kUpward{false, 3}, kDownward{true, 127};
 
 Bytes framed(LineAddress line, ByteView datagram) {
   Bytes out(kLineFrameMost + 1);
@@ -19,7 +19,7 @@ Bytes framed(LineAddress line, ByteView datagram) {
   return out;
 }
 
-struct Reader {
+struct LineReader {
   LineFrameReader frames;
   std::vector<std::pair<LineAddress, Bytes>> got;
   void feed(ByteView bytes) {
@@ -32,31 +32,31 @@ struct Reader {
 
 TEST(LineFrame, TheBytesOfThePage) {
   // 03 || "a" || CRC-16/MCRF4XX of both.
-  EXPECT_EQ(hex(framed(kUp, as_bytes("a"))).substr(0, 6), "050361");
-  EXPECT_EQ(framed(kUp, as_bytes("a")).back(), 0);
-  EXPECT_EQ(LineAddress::of(0xff), kDown);
-  EXPECT_EQ(kDown.byte(), 0xff);
+  EXPECT_EQ(hex(framed(kUpward, as_bytes("a"))).substr(0, 6), "050361");
+  EXPECT_EQ(framed(kUpward, as_bytes("a")).back(), 0);
+  EXPECT_EQ(LineAddress::of(0xff), kDownward);
+  EXPECT_EQ(kDownward.byte(), 0xff);
 }
 
 TEST(LineFrame, EverySizeComesThroughInAnyPieces) {
-  expect_every_size_in_any_pieces<Reader>({0, 1, 38, 250, 251, 252, 253, 548, kLineDatagramMost}, 0xaa, kDown,
-                                          [](ByteView datagram) { return framed(kDown, datagram); });
+  expect_every_size_in_any_pieces<LineReader>({0, 1, 38, 250, 251, 252, 253, 548, kLineDatagramMost}, 0xaa, kDownward,
+                                              [](ByteView datagram) { return framed(kDownward, datagram); });
 }
 
 TEST(LineFrame, EmptyFramesMeanNothing) {
-  Reader reader;
+  LineReader reader;
   reader.feed(Bytes{0, 0, 0});
-  reader.feed(framed(kUp, as_bytes("x")));
+  reader.feed(framed(kUpward, as_bytes("x")));
   EXPECT_EQ(reader.got.size(), 1u);
   EXPECT_EQ(reader.errors(), 0u);
 }
 
 TEST(LineFrame, EveryBentBitIsSeen) {
-  const auto frame = framed(kUp, as_bytes("a datagram of some bytes"));
+  const auto frame = framed(kUpward, as_bytes("a datagram of some bytes"));
   for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
     auto bent = frame;
     bent[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    Reader reader;
+    LineReader reader;
     reader.feed(bent);
     reader.feed(Bytes{0});
     ASSERT_TRUE(reader.got.empty()) << bit;
@@ -65,18 +65,18 @@ TEST(LineFrame, EveryBentBitIsSeen) {
 }
 
 TEST(LineFrame, WhatIsTooLongIsOneErrorAndThenAllIsWell) {
-  Reader reader;
+  LineReader reader;
   reader.feed(Bytes(1'000'000, 0xfd));
   reader.feed(Bytes{0});
   EXPECT_EQ(reader.errors(), 1u);
-  reader.feed(framed(kUp, as_bytes("x")));
+  reader.feed(framed(kUpward, as_bytes("x")));
   EXPECT_EQ(reader.got.size(), 1u);
   EXPECT_EQ(reader.errors(), 1u);
 }
 
 TEST(LineFrame, ACutLineForgetsWhatHadBegun) {
-  Reader reader;
-  const auto frame = framed(kUp, as_bytes("whole"));
+  LineReader reader;
+  const auto frame = framed(kUpward, as_bytes("whole"));
   reader.feed(ByteView(frame).first(4));
   reader.frames.reset();
   reader.feed(frame);
@@ -85,7 +85,7 @@ TEST(LineFrame, ACutLineForgetsWhatHadBegun) {
 }
 
 TEST(LineFrame, DamageCostsTheFramesItTouches) {
-  expect_damage_costs_what_it_touches<Reader>(0, 0.5, [](ByteView datagram) { return framed(kUp, datagram); });
+  expect_damage_costs_what_it_touches<LineReader>(0, 0.5, [](ByteView datagram) { return framed(kUpward, datagram); });
 }
 
 }  // namespace

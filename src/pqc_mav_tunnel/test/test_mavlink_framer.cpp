@@ -12,13 +12,13 @@ namespace pqcmav {
 namespace {
 
 using namespace test;
-using Frames = std::vector<Bytes>;
+using Framed = std::vector<Bytes>;
 
 constexpr std::uint64_t kLater = MavlinkFramer::kSilenceNs;
 
-struct Reader {
+struct FramerReader {
   MavlinkFramer framer;
-  Frames frames;
+  Framed frames;
   std::uint64_t now = 0;
   void feed(ByteView bytes) {
     framer.feed(bytes, now, [&](ByteView frame) { frames.emplace_back(frame.begin(), frame.end()); });
@@ -29,15 +29,15 @@ struct Reader {
   }
 };
 
-Bytes joined(const Frames& frames) {
+Bytes joined(const Framed& frames) {
   Bytes out;
   for (const auto& frame : frames) append(out, frame);
   return out;
 }
 
-Frames some(std::size_t count, unsigned seed) {
+Framed some(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
-  Frames out;
+  Framed out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(any_message(random));
   return out;
 }
@@ -48,7 +48,7 @@ TEST(MavlinkFramer, KnownChecksums) {
   // A HEARTBEAT of a real autopilot, CRC_EXTRA 50.
   Bytes heartbeat = mavlink2(0, 9);
   EXPECT_TRUE(x25_reachable(0x1234, x25_add(0x1234, 50)));
-  Reader reader;
+  FramerReader reader;
   reader.feed(summed(heartbeat, 50));
   EXPECT_EQ(reader.frames.size(), 1u);
 }
@@ -65,25 +65,25 @@ TEST(MavlinkFramer, AByteMakesOneOf256Checksums) {
 }
 
 TEST(MavlinkFramer, SplitAtEveryByte) {
-  const Frames frames{summed(mavlink1(0)), summed(mavlink2(0)), summed(mavlink2(147, 41, {}, true)),
+  const Framed frames{summed(mavlink1(0)), summed(mavlink2(0)), summed(mavlink2(147, 41, {}, true)),
                       summed(mavlink1(30, 0)), summed(mavlink2(0xffffff, 255, {}, true))};
   const auto stream = joined(frames);
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
-    Reader reader;
+    FramerReader reader;
     reader.feed(ByteView(stream).first(cut));
     reader.feed(ByteView(stream).subspan(cut));
     ASSERT_EQ(reader.frames, frames) << "cut at " << cut;
     ASSERT_EQ(reader.framer.skipped(), 0u);
     ASSERT_EQ(reader.framer.due(), MavlinkFramer::kNever);
   }
-  Reader bytewise;
+  FramerReader bytewise;
   for (const auto byte : stream) bytewise.feed(ByteView(&byte, 1));
   EXPECT_EQ(bytewise.frames, frames);
 }
 
 TEST(MavlinkFramer, AFrameComesOutWithItsLastByte) {
   const auto frame = summed(mavlink2(0));
-  Reader reader;
+  FramerReader reader;
   reader.feed(ByteView(frame).first(frame.size() - 1));
   EXPECT_TRUE(reader.frames.empty());
   reader.feed(ByteView(frame).last(1));
@@ -95,7 +95,7 @@ TEST(MavlinkFramer, NoiseBetweenFramesCostsNone) {
   int whole = 0;
   for (int round = 0; round < 200; ++round) {
     const auto frames = some(8, static_cast<unsigned>(round));
-    Reader reader;
+    FramerReader reader;
     std::size_t noise = 0;
     for (const auto& frame : frames) {
       Bytes bytes(random() % 40);
@@ -118,7 +118,7 @@ TEST(MavlinkFramer, NoiseBetweenFramesCostsNone) {
 TEST(MavlinkFramer, AFalseStartHoldsFramesUpUntilASilenceAtMost) {
   const Bytes start{0xfd, 255, 0};  // claims 280 bytes
   const auto frame = summed(mavlink2(0));
-  Reader reader;
+  FramerReader reader;
   reader.feed(start);
   reader.feed(frame);
   EXPECT_TRUE(reader.frames.empty());
@@ -127,14 +127,14 @@ TEST(MavlinkFramer, AFalseStartHoldsFramesUpUntilASilenceAtMost) {
   reader.framer.poll(reader.now, [](ByteView) { FAIL(); });
   reader.now = 0;
   reader.wait();
-  EXPECT_EQ(reader.frames, Frames{frame});
+  EXPECT_EQ(reader.frames, Framed{frame});
   EXPECT_EQ(reader.framer.skipped(), start.size());
   EXPECT_EQ(reader.framer.due(), MavlinkFramer::kNever);
 }
 
 TEST(MavlinkFramer, AFalseStartHoldsFramesUpUntilItsLengthHasCome) {
   const auto frame = summed(mavlink2(0));
-  Reader reader;
+  FramerReader reader;
   reader.feed(Bytes{0xfe, 255});
   std::size_t sent = 0;
   for (; sent * frame.size() < 263; ++sent) reader.feed(frame);
@@ -149,7 +149,7 @@ TEST(MavlinkFramer, ADamagedFrameCostsItselfAlone) {
   for (std::size_t at = 0; at < damaged.size(); ++at) {
     auto copy = frames;
     copy[2][at] ^= 0x10;
-    Reader reader;
+    FramerReader reader;
     reader.feed(joined(copy));
     reader.wait();
     std::size_t next = 0;
@@ -166,7 +166,7 @@ TEST(MavlinkFramer, ADamagedFrameCostsItselfAlone) {
 TEST(MavlinkFramer, UnknownFlagsAreNoFrame) {
   auto frame = mavlink2(0);
   frame[2] = 2;
-  Reader reader;
+  FramerReader reader;
   reader.feed(summed(frame));
   reader.wait();
   EXPECT_TRUE(reader.frames.empty());
@@ -175,21 +175,21 @@ TEST(MavlinkFramer, UnknownFlagsAreNoFrame) {
 
 TEST(MavlinkFramer, AnUnfinishedFrameIsGivenUp) {
   const auto frame = summed(mavlink2(0)), next = summed(mavlink1(4));
-  Reader reader;
+  FramerReader reader;
   reader.feed(ByteView(frame).first(15));
   reader.wait();
   reader.feed(next);
-  EXPECT_EQ(reader.frames, Frames{next});
+  EXPECT_EQ(reader.frames, Framed{next});
   EXPECT_EQ(reader.framer.skipped(), 15u);
 }
 
 TEST(MavlinkFramer, AfterACutNothingIsLeft) {
   const auto frame = summed(mavlink2(0));
-  Reader reader;
+  FramerReader reader;
   reader.feed(ByteView(frame).first(10));
   reader.framer.reset();
   reader.feed(frame);
-  EXPECT_EQ(reader.frames, Frames{frame});
+  EXPECT_EQ(reader.frames, Framed{frame});
   EXPECT_EQ(reader.framer.skipped(), 10u);
 }
 
@@ -198,7 +198,7 @@ TEST(MavlinkFramer, AnyPiecesGiveTheSameFrames) {
   for (unsigned round = 0; round < 100; ++round) {
     const auto frames = some(30, 1000 + round);
     const auto stream = joined(frames);
-    Reader reader;
+    FramerReader reader;
     for (ByteView rest = stream; !rest.empty();) {
       const auto size = std::min<std::size_t>(1 + random() % 700, rest.size());
       reader.feed(rest.first(size));

@@ -24,7 +24,7 @@ struct MessageSizes {
   std::size_t m1, m2, m3, m4;
   std::uint64_t gcs_time, drone_time;
 };
-inline constexpr MessageSizes kDefaultSuite{"ML-KEM-768 + ML-DSA-65", 330, 4578, 1169, 37, 2 * kMs, 2 * kMs};
+inline constexpr MessageSizes kDefaultSizes{"ML-KEM-768 + ML-DSA-65", 330, 4578, 1169, 37, 2 * kMs, 2 * kMs};
 inline constexpr MessageSizes kFalconSuite{"ML-KEM-512 + Falcon-512", 330, 1638, 849, 37, 6 * kMs, 2 * kMs};
 inline constexpr MessageSizes kMcElieceSuite{"McEliece-348864 + ML-DSA-44", 340, 263626, 177, 37, 3 * kMs, 5 * kMs};
 inline constexpr MessageSizes kSphincsSuite{"HQC-256 + SPHINCS+-256s", 340, 37123, 14502, 37, 450 * kMs, 10 * kMs};
@@ -52,7 +52,7 @@ struct Fate {
 };
 
 struct WorldTerms {
-  MessageSizes sizes = kDefaultSuite;
+  MessageSizes sizes = kDefaultSizes;
   LinkTerms up{}, down{};
   std::uint64_t seed = 1;
   bool proven = false, in_session = false;
