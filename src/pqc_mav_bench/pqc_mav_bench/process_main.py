@@ -52,15 +52,16 @@ def spinning(arguments: list[str], make_node: Callable[[], Any]) -> Iterator[Any
     """
     from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 
+    from pqc_mav_common.executors import Spun
     from pqc_mav_common.lifecycle import serving
 
     with ros(arguments), ExitStack() as stack:
         node = make_node()
         if hasattr(node, "observer"):
-            spinner = stack.enter_context(Spinner(SingleThreadedExecutor()))
+            spinner = stack.enter_context(Spinner(Spun(SingleThreadedExecutor())))
             spinner.add(node.observer)
             spinner.start()
-        stack.enter_context(serving(MultiThreadedExecutor(num_threads=EXECUTOR_THREADS), [lambda: node]))
+        stack.enter_context(serving(Spun(MultiThreadedExecutor(num_threads=EXECUTOR_THREADS)), [lambda: node]))
         yield node
 
 

@@ -11,13 +11,15 @@ import rclpy
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
+from pqc_mav_common.executors import Spun
+
 
 @contextmanager
 def spun(*names: str, threads: int = 2) -> Iterator[tuple[tuple[Node, ...], ExitStack]]:
     """The nodes, and a stack for what has to go once nobody spins them any more, and before they go."""
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
-    executor = MultiThreadedExecutor(num_threads=threads, context=context)
+    executor = Spun(MultiThreadedExecutor(num_threads=threads, context=context))
     made = tuple(rclpy.create_node(name, context=context) for name in names)
     for node in made:
         executor.add_node(node)

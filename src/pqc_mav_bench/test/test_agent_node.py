@@ -18,6 +18,7 @@ from pqc_mav_bench.collectors.governor import GovernorPin
 from pqc_mav_bench.controller_ends import RosGround
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_common import qos
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
@@ -51,7 +52,7 @@ class StandIn:
 def bench():
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
-    executor = MultiThreadedExecutor(num_threads=4, context=context)
+    executor = Spun(MultiThreadedExecutor(num_threads=4, context=context))
     agent = AgentNode(context=context, namespace="/gcs")
     client = rclpy.create_node("client", context=context)
     stand_in = StandIn(client)

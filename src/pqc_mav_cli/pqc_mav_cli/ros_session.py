@@ -11,6 +11,7 @@ from typing import Any
 
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_proxy.names import was_removed
@@ -205,7 +206,7 @@ def ros_node(name: str) -> Iterator[Any]:
     context = rclpy.Context()
     rclpy.init(args=list(KEEP_NONE), context=context, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(f"{name}_{os.getpid()}", context=context, enable_rosout=False)
-    executor = SingleThreadedExecutor(context=context)
+    executor = Spun(SingleThreadedExecutor(context=context))
     executor.add_node(node)
     spinning = threading.Thread(target=executor.spin, name="executor", daemon=True)
     spinning.start()

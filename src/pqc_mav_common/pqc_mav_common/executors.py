@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor of nodes whose callbacks run one at a time: driven by events where rclpy can."""
+"""The executors of nodes: driven by events where rclpy can and callbacks run in turn; they sleep, and they end."""
 
 import threading
 from typing import Any
 
-# How long it waits for an event at a time. Asked to wait indefinitely, the one of rclpy 7.1 keeps a processor busy
-# where the C++ library waits on the system's clock: the end of time is then a time of the past.
-WAIT_S = 5.0
+# How long one waits for an event at a time.
+WAIT_S = 1.0
 
 
 def one_thread(context: Any = None) -> Any:
@@ -21,12 +20,17 @@ def one_thread(context: Any = None) -> Any:
     except ImportError:  # Jazzy before 7.1.5, Humble
         from rclpy.executors import SingleThreadedExecutor
 
-        return SingleThreadedExecutor(context=context)
-    return EventDriven(EventsExecutor(context=context))
+        return Spun(SingleThreadedExecutor(context=context))
+    return Spun(EventsExecutor(context=context))
 
 
-class EventDriven:
-    """rclpy's EventsExecutor, spun in such a way that it sleeps while nothing happens."""
+class Spun:
+    """An executor of rclpy that is asked to wait a while at a time, never indefinitely.
+
+    Waiting indefinitely, the executor of events of rclpy 7.1 keeps a processor busy where the C++ library waits on the
+    system's clock: the end of time is then a time of the past. The ordinary ones never end if `shutdown` comes between
+    their look at whether they are to end and their wait: it destroys the guard that would wake them.
+    """
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
@@ -42,6 +46,6 @@ class EventDriven:
             self._executor.spin_once(timeout_sec=WAIT_S)
 
     def shutdown(self, timeout_sec: float | None = None) -> None:
-        """End `spin` and let go of the nodes."""
+        """End `spin` within `WAIT_S` and let go of the nodes."""
         self._ended.set()
         self._executor.shutdown(timeout_sec)

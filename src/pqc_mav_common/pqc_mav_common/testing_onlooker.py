@@ -20,6 +20,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 
 from pqc_mav_common.action_call import ActionCall
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.testing import DEADLINE_S, GONE_S, until
 
 # A server that was killed is seen for a while and takes questions with it, and one that met this node a moment ago may
@@ -60,7 +61,7 @@ class Onlooker:
         self._context = Context()
         rclpy.init(args=[], context=self._context)
         self.node = Node("onlooker", context=self._context, enable_rosout=False)
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = Spun(SingleThreadedExecutor(context=self._context))
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()

@@ -14,7 +14,7 @@ from rclpy.action import ActionServer, GoalResponse
 from rclpy.executors import MultiThreadedExecutor
 
 from pqc_mav_common.action_call import ActionCall, PendingCall
-from pqc_mav_common.executors import one_thread
+from pqc_mav_common.executors import Spun, one_thread
 
 DEADLINE_S = 20.0
 
@@ -50,7 +50,7 @@ class Served:
 @pytest.fixture(params=["many threads", "one thread"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
     rclpy.init()
-    made = Served(one_thread() if request.param == "one thread" else MultiThreadedExecutor(3))
+    made = Served(one_thread() if request.param == "one thread" else Spun(MultiThreadedExecutor(3)))
     yield made
     made.close()
     rclpy.try_shutdown()

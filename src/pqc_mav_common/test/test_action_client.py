@@ -16,7 +16,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
 from pqc_mav_common.action_client import PatientActionClient
-from pqc_mav_common.executors import one_thread
+from pqc_mav_common.executors import Spun, one_thread
 from pqc_mav_common.testing import until
 
 NOTED_S = 0.5
@@ -54,7 +54,7 @@ def node(request: pytest.FixtureRequest) -> Iterator[Node]:
         return Rekey.Result(ok=True)
 
     server = ActionServer(made, Rekey, "act", execute_callback=execute)
-    executor = one_thread() if request.param == "one thread" else MultiThreadedExecutor(3)
+    executor = one_thread() if request.param == "one thread" else Spun(MultiThreadedExecutor(3))
     executor.add_node(made)
     thread = threading.Thread(target=executor.spin)
     thread.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor of one thread: timers, services, an orderly end, and that it never waits indefinitely."""
+"""Executors: timers, services, an orderly end, and that none of them waits indefinitely."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
-from pqc_mav_common.executors import WAIT_S, EventDriven, one_thread
+from pqc_mav_common import executors
+from pqc_mav_common.executors import WAIT_S, Spun, one_thread
 from pqc_mav_common.process import Spinner
 from pqc_mav_common.testing import DEADLINE_S
 
@@ -64,7 +65,7 @@ def test_where_rclpy_has_no_events_its_ordinary_executor_serves(ros: None, monke
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    assert isinstance(one_thread(), SingleThreadedExecutor)
+    assert isinstance(one_thread()._executor, SingleThreadedExecutor)
 
 
 class Waits:
@@ -87,7 +88,7 @@ class Waits:
 
 def test_it_never_waits_for_ever() -> None:
     inner = Waits()
-    executor = EventDriven(inner)
+    executor = Spun(inner)
     thread = threading.Thread(target=executor.spin)
     thread.start()
     assert inner.enough.wait(DEADLINE_S)
@@ -95,3 +96,30 @@ def test_it_never_waits_for_ever() -> None:
     thread.join(DEADLINE_S)
     assert not thread.is_alive()
     assert set(inner.asked) == {WAIT_S} and inner.ended_with == 4.0
+
+
+@pytest.mark.parametrize("made", [SingleThreadedExecutor, MultiThreadedExecutor])
+def test_it_ends_if_it_is_told_to_right_before_it_waits(
+    ros: None, monkeypatch: pytest.MonkeyPatch, made: type[Executor]
+) -> None:
+    monkeypatch.setattr(executors, "WAIT_S", 0.2)
+    about_to_wait, told = threading.Event(), threading.Event()
+    counted = rclpy.executors.NumberOfEntities
+
+    def late(*numbers: int) -> Any:
+        """Called once all that may wake it is known, its guard, too; here its thread loses its turn."""
+        about_to_wait.set()
+        told.wait(DEADLINE_S)
+        return counted(*numbers)
+
+    monkeypatch.setattr(rclpy.executors, "NumberOfEntities", late)
+    executor, node = Spun(made()), rclpy.create_node("waits")
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    assert about_to_wait.wait(DEADLINE_S)
+    executor.shutdown(0.0)
+    told.set()
+    thread.join(5.0)
+    assert not thread.is_alive()
+    node.destroy_node()

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.testing import until
 from pqc_mav_common.testing_onlooker import Onlooker
 
@@ -28,7 +29,7 @@ def node() -> Iterator[Node]:
     said = made.create_publisher(String, "~/said", 10)
     made.create_timer(0.05, lambda: said.publish(String(data="one")))
     made.create_service(Trigger, "~/ask", lambda _, answer: setattr(answer, "message", "two") or answer)
-    executor = SingleThreadedExecutor(context=context)
+    executor = Spun(SingleThreadedExecutor(context=context))
     executor.add_node(made)
     thread = threading.Thread(target=executor.spin)
     thread.start()

@@ -59,6 +59,8 @@ class Ground:
         from pqc_mav_interfaces import msg
         from rclpy.executors import SingleThreadedExecutor
 
+        from pqc_mav_common.executors import Spun
+
         self.msg = msg
         self.context = rclpy.Context()
         rclpy.init(args=[], context=self.context)
@@ -69,7 +71,7 @@ class Ground:
         self.rounds = 0
         self.send_statuses()
         self.node.create_timer(PERIOD_S, self.send)
-        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor = Spun(SingleThreadedExecutor(context=self.context))
         self.executor.add_node(self.node)
         self.thread = threading.Thread(target=self.executor.spin, daemon=True)
         self.thread.start()

@@ -51,7 +51,9 @@ class Drone:
         self.timer = self.node.create_timer(0.2, self.send)
         from rclpy.executors import SingleThreadedExecutor
 
-        self.executor = SingleThreadedExecutor(context=self.context)
+        from pqc_mav_common.executors import Spun
+
+        self.executor = Spun(SingleThreadedExecutor(context=self.context))
         self.executor.add_node(self.node)
         self.thread = threading.Thread(target=self.executor.spin, daemon=True)
         self.thread.start()

@@ -30,6 +30,7 @@ from rclpy.executors import MultiThreadedExecutor
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.key_values import to_key_values
 from pqc_mav_common.testing import until
 from pqc_mav_proxy.conversions import message_of
@@ -80,7 +81,7 @@ class FakeDrone:
         self._pin_suite = self.node.create_client(PinSuite, "pqc_policy/pin_suite")
         self.node.create_timer(0.2, self._publish, callback_group=group)
         self.publish_status()
-        self._executor = MultiThreadedExecutor(3)
+        self._executor = Spun(MultiThreadedExecutor(3))
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._executor.spin)
         self._thread.start()

@@ -24,6 +24,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
         import pqc_mav_tunnel
         from rclpy.executors import MultiThreadedExecutor
 
+        from pqc_mav_common.executors import Spun
         from pqc_mav_common.lifecycle import serving
         from pqc_mav_proxy.node import PqcProxyNode
         from pqc_mav_proxy.rekey_server import REKEYS_AT_ONCE
@@ -32,7 +33,7 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     if said := pqc_mav_tunnel.forbid_core_dumps():
         print(f"{PROGRAM}: warning: {said}", file=sys.stderr, flush=True)
     threads = REKEYS_AT_ONCE + 1  # one stays free for topics while rekeys wait in the others
-    with ros(arguments), serving(MultiThreadedExecutor(num_threads=threads), [PqcProxyNode]) as nodes:
+    with ros(arguments), serving(Spun(MultiThreadedExecutor(num_threads=threads)), [PqcProxyNode]) as nodes:
         on_hangups(nodes[0].reload, stop)
         wait_until(stop, nodes)
     return ExitCode.OK

@@ -8,6 +8,7 @@ from typing import Any
 from rclpy.executors import MultiThreadedExecutor
 from test_node import Spinning
 
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.local_socket import ATTACH
 from pqc_mav_common.testing_daemons import Daemon
@@ -27,7 +28,7 @@ class Far:
 
     def start(self, *, up: bool = True) -> None:
         self.node = PqcProxyNode(cli_args=self._arguments, use_global_arguments=False)
-        self._spinning = Spinning(MultiThreadedExecutor(3), [self.node])
+        self._spinning = Spinning(Spun(MultiThreadedExecutor(3)), [self.node])
         if up:
             bring_up(self.node)
 

@@ -15,6 +15,7 @@ from rclpy.executors import MultiThreadedExecutor
 from rclpy.parameter import Parameter
 
 from pqc_mav_common import qos
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.key_values import flat
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import DEADLINE_S, until
@@ -58,7 +59,7 @@ def pair(ros: None, keys: Path) -> Iterator[dict[str, PqcProxyNode]]:
             cli_args=ros_arguments(drone_parameters(keys, gcs["data_port"]), "drone"), use_global_arguments=False
         ),
     }
-    spinning = [Spinning(MultiThreadedExecutor(2), [node]) for node in nodes.values()]
+    spinning = [Spinning(Spun(MultiThreadedExecutor(2)), [node]) for node in nodes.values()]
     for node in nodes.values():
         bring_up(node)
     yield nodes
@@ -131,7 +132,7 @@ def test_who_asks_while_a_rekey_runs_is_answered_at_once(pair: dict[str, PqcProx
 def test_what_is_set_counts_from_the_next_configure_on(keys: Path, client: Onlooker) -> None:
     arguments = ros_arguments({**gcs_parameters(keys), "autostart": False}, "changed")
     node = PqcProxyNode(cli_args=arguments, use_global_arguments=False)
-    spinning = Spinning(MultiThreadedExecutor(2), [node])
+    spinning = Spinning(Spun(MultiThreadedExecutor(2)), [node])
     name = "/changed/pqc_proxy"
 
     def changed(parameter: str, value: Any) -> None:
@@ -176,7 +177,7 @@ def test_what_the_engine_says_before_the_topics_are_open_waits(
     node = Watched(
         cli_args=ros_arguments(drone_parameters(keys, gcs["data_port"]), "early"), use_global_arguments=False
     )
-    spinning = [Spinning(MultiThreadedExecutor(2), [each]) for each in (ground, node)]
+    spinning = [Spinning(Spun(MultiThreadedExecutor(2)), [each]) for each in (ground, node)]
     start = EngineHost.start
 
     def start_and_dawdle(host: EngineHost) -> None:

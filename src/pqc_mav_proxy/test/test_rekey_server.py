@@ -13,6 +13,7 @@ from pqc_mav_interfaces import action, srv
 from rclpy.executors import MultiThreadedExecutor
 
 from pqc_mav_common.action_call import ActionCall, PendingCall
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.local_socket import ControlError
 from pqc_mav_common.testing import until
 from pqc_mav_proxy.rekey_server import REKEYS_AT_ONCE, RekeyServer
@@ -50,7 +51,7 @@ class Bench:
         self.client = rclpy.create_node("client")
         self.call = ActionCall(self.client, action.Rekey, "/rekeys/pqc_proxy/rekey_action")
         self.phases: list[str] = []
-        self._executor = MultiThreadedExecutor(REKEYS_AT_ONCE + 2)
+        self._executor = Spun(MultiThreadedExecutor(REKEYS_AT_ONCE + 2))
         for node in (self.node, self.client):
             self._executor.add_node(node)
         self._thread = threading.Thread(target=self._executor.spin)

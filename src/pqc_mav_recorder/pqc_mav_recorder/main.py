@@ -19,11 +19,12 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     with needed_imports():
         from rclpy.executors import SingleThreadedExecutor
 
+        from pqc_mav_common.executors import Spun
         from pqc_mav_common.lifecycle import serving
         from pqc_mav_recorder.node import FlightRecorderNode
 
     with ros(arguments):
-        with serving(SingleThreadedExecutor(), [FlightRecorderNode]) as (node,):
+        with serving(Spun(SingleThreadedExecutor()), [FlightRecorderNode]) as (node,):
             wait_until(stop, [node])
         # Only now, so that the last message is in the file.
         if said := node.finish():
