@@ -91,8 +91,6 @@ def test_bag_plays_what_we_recorded(tmp_path: Path, publisher: Any) -> None:
     from rclpy.executors import SingleThreadedExecutor
     from std_msgs.msg import String
 
-    from pqc_mav_common.executors import Spun
-
     file = tmp_path / f"flight{SUFFIX}"
     recorded(file)
     heard: list[str] = []
@@ -100,7 +98,7 @@ def test_bag_plays_what_we_recorded(tmp_path: Path, publisher: Any) -> None:
     rclpy.init(context=context)
     node = rclpy.create_node("listener", context=context)
     node.create_subscription(String, "/played", lambda message: heard.append(message.data), 10)
-    executor = Spun(SingleThreadedExecutor(context=context))
+    executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     words = ["--storage", "mcap", "--delay", "2", "--remap", f"{TOPIC}:=/played"]
     playing = testing.Running(["ros2", "bag", "play", str(file), *words])

@@ -98,7 +98,7 @@ class Onlooker:
         finally:
             # By the thread that spins: an executor that finds what it waits for destroyed by another one ends with
             # InvalidHandle, and this node would hear nothing any more.
-            until(self._executor.create_task(self.node.destroy_subscription, subscription).done, "its end")
+            until(self.node.executor.create_task(self.node.destroy_subscription, subscription).done, "its end")
 
     def ask(self, kind: Any, service: str, request: Any | None = None) -> Any:
         """A pending answer of a service."""

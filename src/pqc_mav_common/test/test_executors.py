@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import rclpy
+import rclpy.executors as rclpy_executors
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
@@ -104,7 +105,7 @@ def test_it_ends_if_it_is_told_to_right_before_it_waits(
 ) -> None:
     monkeypatch.setattr(executors, "WAIT_S", 0.2)
     about_to_wait, told = threading.Event(), threading.Event()
-    counted = rclpy.executors.NumberOfEntities
+    counted = rclpy_executors.NumberOfEntities
 
     def late(*numbers: int) -> Any:
         """Called once all that may wake it is known, its guard, too; here its thread loses its turn."""
@@ -112,7 +113,7 @@ def test_it_ends_if_it_is_told_to_right_before_it_waits(
         told.wait(DEADLINE_S)
         return counted(*numbers)
 
-    monkeypatch.setattr(rclpy.executors, "NumberOfEntities", late)
+    monkeypatch.setattr(rclpy_executors, "NumberOfEntities", late)
     executor, node = Spun(made()), rclpy.create_node("waits")
     executor.add_node(node)
     thread = threading.Thread(target=executor.spin, daemon=True)

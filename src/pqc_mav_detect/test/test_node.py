@@ -18,7 +18,6 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from pqc_mav_common import qos
-from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.socket_table import own_network
 from pqc_mav_detect.node import ELSEWHERE, FRESH_S, DetectNode
@@ -36,7 +35,7 @@ class Bench:
         arguments = ["--ros-args", "-r", "__ns:=/d7", *(word for each in parameters for word in ("-p", each))]
         self.node = DetectNode(context=self.context, cli_args=arguments, use_global_arguments=False)
         self.proxy = Node("pqc_proxy", namespace="/d7", context=self.context)
-        self.executor = Spun(SingleThreadedExecutor(context=self.context))
+        self.executor = SingleThreadedExecutor(context=self.context)
         for node in (self.node, self.proxy):
             self.executor.add_node(node)
         make = self.proxy.create_publisher

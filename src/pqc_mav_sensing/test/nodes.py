@@ -15,7 +15,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
-from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
 
 DEADLINE_S = 30.0
@@ -26,7 +25,7 @@ class Bench:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.executor = Spun(SingleThreadedExecutor(context=context))
+        self.executor = SingleThreadedExecutor(context=context)
         self.listener = Node("listener", context=context, enable_rosout=False)
         self.executor.add_node(self.listener)
         self.heard: dict[str, list[Any]] = {}
