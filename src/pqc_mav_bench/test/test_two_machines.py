@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -61,7 +62,12 @@ class Machine:
         clock = ["--time", "--monotonic", str(self.ahead_s), "--boottime", str(self.ahead_s)] if self.ahead_s else []
         inside = ["ip", "netns", "exec", self.space, "unshare", "--uts", *clock, "sh", "-c"]
         command = [f'hostname {self.name}; exec "$@"', "sh", sys.executable, "-c", PROGRAM, *arguments]
-        environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_DOMAIN_ID": "77"}
+        environment = {
+            **os.environ,
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET",
+            "ROS_DOMAIN_ID": "77",
+            "PYTHONFAULTHANDLER": "1",
+        }
         for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # the latter from Kilted on
             environment.pop(name, None)
         with log.open("w") as out:
@@ -184,7 +190,12 @@ def campaign(
     options = ("--suite", "ML-1024-AG-FA-1024", "--handshakes", "6", "--duration", "3", "--attempts", "1")
     asked = ("bench", "run", "--role", "controller", "--root", str(tmp_path / "root"), "--name", "c", *options)
     controller = drone.start(logs["c"], *asked)
-    assert controller.wait(LIMIT_S) == code, logs["c"].read_text()[-3000:]
+    try:
+        ended = controller.wait(LIMIT_S)
+    except subprocess.TimeoutExpired:
+        controller.send_signal(signal.SIGABRT)  # of which Python says where each thread is
+        ended = controller.wait(LIMIT_S)
+    assert ended == code, logs["c"].read_text()[-9000:]
     store = CampaignStore.open(tmp_path / "root" / "c")
     return store, store.load_run(store.load_schedule()[0].items[0]), logs["c"].read_text()
 
