@@ -8,7 +8,7 @@ from typing import Any
 WAIT_S = 1.0
 
 
-def one_thread(context: Any = None) -> Any:
+def one_thread(context: Any = None) -> "Spun":
     """An executor for a `Spinner`, which serves its nodes in the thread that spins it.
 
     rclpy's ordinary executor goes through every timer, service and subscription of its nodes each time one of them has

@@ -14,6 +14,7 @@ from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, T
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
+from pqc_mav_common.executors import Spun
 from pqc_mav_common.line_logger import LineLogger
 from pqc_mav_common.parameters import AUTOSTART, ParameterSpec, Settable, Values, check, declare, given_parameters
 from pqc_mav_common.process import Spinner
@@ -268,7 +269,7 @@ def bring_up(node: ManagedNode) -> None:
 
 
 @contextmanager
-def serving(executor: Any, makers: Iterable[Callable[[], Any]]) -> Iterator[list[Any]]:
+def serving(executor: Spun, makers: Iterable[Callable[[], Any]]) -> Iterator[list[Any]]:
     """Nodes in an executor for the time of the block. Those with `autostart` are brought up first, in order.
 
     At its end each stops working before any of them is destroyed. Raises ProcessError.

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pqc_mav_common import ros_log
 from pqc_mav_common.dds_sockets import warn_if_exposed
 from pqc_mav_common.errors import ExitCode, ProcessError, one_line
-from pqc_mav_common.executors import one_thread
+from pqc_mav_common.executors import Spun, one_thread
 from pqc_mav_common.lean_imports import lean
 
 SHUTDOWN_S = 5.0
@@ -163,7 +163,7 @@ def ros(arguments: list[str]) -> Iterator[None]:
 class Spinner:
     """Spins an executor in its own thread, from `start` to the end of the block, and then destroys the nodes added."""
 
-    def __init__(self, executor: Any) -> None:
+    def __init__(self, executor: Spun) -> None:
         self._executor = executor
         self._thread = threading.Thread(target=executor.spin, name="executor")
         self._nodes: list[Any] = []
