@@ -69,9 +69,9 @@ FIGURES = (
         )
     ),
     Figure("cpu_320", "cost", "CPU at 320/s, %", "CPU of both ends at 320/s", "% of a core", 2, why=_SOCKETS),
+    Figure("cpu_4000", "cost", "CPU at 4,000/s, %", "CPU of both ends at 4,000/s", "% of a core", 1, why=_SOCKETS),
     Figure("pss_320", "cost", "PSS at 320/s, MB", "memory of both ends at 320/s", "MB", 1, why=_MEMORY),
     Figure("cpu_8mbit", "cost", "CPU at 8 Mb/s, %", "CPU of both ends at 8 Mb/s", "% of a core", 2, why=_SOCKETS),
-    Figure("pss_8mbit", "cost", "PSS at 8 Mb/s, MB", "memory of both ends at 8 Mb/s", "MB", 1, why=_MEMORY),
     Figure(
         "pss_fresh", "cost", "PSS just connected, MB", "memory of both ends just after connecting", "MB", 1, why=_FRESH
     ),
