@@ -35,6 +35,7 @@ COMMANDS = {
     "pause": "pause_command:pause",
     "resume": "pause_command:resume",
     "drones": "drones_command:drones_app",
+    "fleet": "fleet.command:fleet_app",
     "station": "station_command:station",
     "path": "path_command:path",
     "avoid": "avoid_command:avoid",

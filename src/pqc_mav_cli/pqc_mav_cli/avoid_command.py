@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav avoid`: a ground station, and with it its drones, leaves a family of algorithms."""
 
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,17 +40,29 @@ def avoid(
             now = control.ask("avoid")
             print(f"avoided: {now['avoid'] or NONE}{_still(now['still'])}")
             return
-        if NONE in families and len(families) > 1:
-            raise CliError(f"'{NONE}' stands alone, or not at all.", ExitCode.USAGE)
-        wanted = [] if families == [NONE] else families
         file = None if no_save else saving_to(control)
-        now = _told(control, wanted)
-        unsaved = _unsaved(file, wanted)
-        print(f"avoided: {now['avoid'] or NONE}{unsaved or lasting(file, no_save)}")
-        with ThreadPoolExecutor(AT_A_TIME) as pool:
-            for line in pool.map(lambda drone: _moved(control.place, drone), now["still"]):
-                print(line, flush=True)
-        left = control.ask("avoid")["still"]
+        for line in leave(control, wanted(families), file, no_save):
+            print(line, flush=True)
+
+
+def wanted(families: Sequence[str]) -> list[str]:
+    """What is to be avoided, by the words of a command. Raises CliError."""
+    if NONE in families and len(families) > 1:
+        raise CliError(f"'{NONE}' stands alone, or not at all.", ExitCode.USAGE)
+    return [] if NONE in families else list(families)
+
+
+def leave(control: Control, families: Sequence[str], file: Path | None, no_save: bool = False) -> Iterator[str]:
+    """Has a ground station avoid these, writes it into its file, and rekeys drones; a line for each thing done.
+
+    Raises CliError at the end if something is left.
+    """
+    now = _told(control, families)
+    unsaved = _unsaved(file, families)
+    yield f"avoided: {now['avoid'] or NONE}{unsaved or lasting(file, no_save)}"
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        yield from pool.map(lambda drone: _moved(control.place, drone), now["still"])
+    left = control.ask("avoid")["still"]
     if unsaved and not left:
         raise typer.Exit(ExitCode.FAILED)
     if left:
@@ -60,16 +73,16 @@ def avoid(
         )
 
 
-def _told(control: Control, families: list[str]) -> dict[str, Any]:
+def _told(control: Control, families: Sequence[str]) -> dict[str, Any]:
     try:
-        return dict(control.ask("avoid", families=families))
+        return dict(control.ask("avoid", families=list(families)))
     except ControlError as error:
         if error.code != "config_invalid":
             raise
         raise CliError(str(error), ExitCode.USAGE) from None
 
 
-def _unsaved(file: Path | None, families: list[str]) -> str:
+def _unsaved(file: Path | None, families: Sequence[str]) -> str:
     """Why the file does not have it, as the end of a line; "" if it has. The drones must not wait for that."""
     try:
         if file is not None:

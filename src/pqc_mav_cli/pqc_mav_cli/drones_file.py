@@ -58,6 +58,16 @@ def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> None:
     _save(path, lambda text: without_drone(text, drone) if settings is None else with_drone(text, drone, settings))
 
 
+def save_all(path: Path, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
+    """Adds drones and removes others, in one step; one that is there gets its settings if some are given.
+
+    Returns the text that stood there before. Raises CliError.
+    """
+    before = _read(path)
+    _save(path, lambda text: _with_all(text, coming, going))
+    return before
+
+
 def save_list(path: Path, key: str, names: Sequence[str]) -> None:
     """Sets a list of the ground station. Raises CliError."""
     _save(path, lambda text: with_list(text, key, names))
@@ -74,32 +84,60 @@ def _save(path: Path, change: Callable[[str], str]) -> None:
         raise CliError(f"{path} is as it was: {error.strerror}.") from None
 
 
+def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
+    inner = _block_data(_plain(text)) if _block(yaml.compose(text, Loader=yaml.SafeLoader)) else {"drones": []}
+    settings = inner.get("drone") or {}
+    for drone, given in coming.items():
+        if given and drone in settings and settings[drone] != _plain(json.dumps(given)):
+            text = _without(text, drone, listed=True)
+    for drone in going:
+        if drone in inner["drones"]:
+            text = without_drone(text, drone)
+    return with_drones(text, coming)
+
+
 def with_drone(text: str, drone: str, settings: Mapping[str, Any]) -> str:
     """The text with one drone more. Raises UnfitError."""
+    return with_drones(text, {drone: settings})
+
+
+def with_drones(text: str, drones: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text with these drones, and settings for those that have none. Raises UnfitError."""
     block = _needed(text)
     names = _value(block, "drones")
-    if drone in _names(names):
-        return text
-    edits = [_appended(text, names, json.dumps(drone))]
     wanted = _plain(text)
     inner = _block_data(wanted)
-    inner["drones"].append(drone)
-    if settings:
-        edits.append(_settings_edit(text, block, drone, settings))
-        inner.setdefault("drone", {})[drone] = _plain(json.dumps(settings))
-    return _checked(_apply(text, edits), wanted)
+    there = inner.get("drone") or {}
+    new = [drone for drone in drones if drone not in inner["drones"]]
+    given = {drone: settings for drone, settings in drones.items() if settings and drone not in there}
+    edits = []
+    if new:
+        inner["drones"] += new
+        edits.append(_appended(text, names, [json.dumps(drone) for drone in new]))
+    if given:
+        edits.append(_settings_edit(text, block, given))
+        inner.setdefault("drone", {}).update(_plain(json.dumps(given)))
+    return _checked(_apply(text, edits), wanted) if edits else text
 
 
 def without_drone(text: str, drone: str) -> str:
     """The text with one drone less, and without its settings. Raises UnfitError."""
+    return _without(text, drone, listed=False)
+
+
+def _without(text: str, drone: str, listed: bool) -> str:
+    """Without its settings, and unless it stays `listed` without its name."""
     block = _needed(text)
     names = _value(block, "drones")
-    at = [i for i, name in enumerate(_names(names)) if name == drone]
+    at = [] if listed else [i for i, name in enumerate(_names(names)) if name == drone]
     wanted = _plain(text)
     inner = _block_data(wanted)
     edits = [_removed(text, names.value[i], names.value, i, names.flow_style) for i in at]
     if at:
         inner["drones"] = [name for name in inner["drones"] if name != drone]
+        if not inner["drones"] and not names.flow_style:  # the key alone would be no list
+            key = next(key for key, value in block.value if value is names)
+            edits.append((key.end_mark.index + 1, key.end_mark.index + 1, " []"))
     keys = [key.value for key, _ in block.value]
     prefix = f"drone.{drone}"
     for i, (key, value) in enumerate(block.value):
@@ -219,39 +257,41 @@ def _dicts(data: Any) -> Iterator[dict[str, Any]]:
 _Edit = tuple[int, int, str]
 
 
-def _appended(text: str, names: yaml.SequenceNode, item: str) -> _Edit:
+def _appended(text: str, names: yaml.SequenceNode, items: Sequence[str]) -> _Edit:
     if not names.value:
         end = names.end_mark.index - 1  # the bracket of []
-        return end, end, item
+        return end, end, ", ".join(items)
     last = names.value[-1]
     if names.flow_style:
-        return last.end_mark.index, last.end_mark.index, f", {item}"
+        return last.end_mark.index, last.end_mark.index, "".join(f", {item}" for item in items)
     start = _line_start(text, last.start_mark.index)
     end = _line_end(text, last.end_mark.index)
-    return end, end, f"\n{text[start : last.start_mark.index]}{item}"
+    return end, end, "".join(f"\n{text[start : last.start_mark.index]}{item}" for item in items)
 
 
-def _settings_edit(text: str, block: yaml.MappingNode, drone: str, settings: Mapping[str, Any]) -> _Edit:
+def _settings_edit(text: str, block: yaml.MappingNode, drones: Mapping[str, Mapping[str, Any]]) -> _Edit:
     there = _value(block, "drone")
     if isinstance(there, yaml.MappingNode) and there.value:
-        value = f"{json.dumps(drone)}: {json.dumps(settings)}"
         if there.flow_style:
             end = there.value[-1][1].end_mark.index
-            return end, end, f", {value}"
-        return _below(text, there.value[-1][1], _lines(drone, settings, there.value[0][0].start_mark.column))
+            return end, end, f", {json.dumps(drones)[1:-1]}"
+        return _below(text, there.value[-1][1], _lines(drones, there.value[0][0].start_mark.column))
     if there is not None:
         raise UnfitError("its 'drone' is empty or no block of drones")
     names = _value(block, "drones")
     if block.flow_style:
         end = names.end_mark.index
-        return end, end, f", {json.dumps({'drone': {drone: settings}})[1:-1]}"
+        return end, end, f", {json.dumps({'drone': drones})[1:-1]}"
     column = block.value[0][0].start_mark.column
-    return _below(text, names, [" " * column + "drone:", *_lines(drone, settings, column + len(_INDENT))])
+    return _below(text, names, [" " * column + "drone:", *_lines(drones, column + len(_INDENT))])
 
 
-def _lines(drone: str, settings: Mapping[str, Any], column: int) -> list[str]:
-    inside = [f"{' ' * column}{_INDENT}{key}: {json.dumps(value)}" for key, value in settings.items()]
-    return [f"{' ' * column}{json.dumps(drone)}:", *inside]
+def _lines(drones: Mapping[str, Mapping[str, Any]], column: int) -> list[str]:
+    lines = []
+    for drone, settings in drones.items():
+        lines.append(f"{' ' * column}{json.dumps(drone)}:")
+        lines += [f"{' ' * column}{_INDENT}{key}: {json.dumps(value)}" for key, value in settings.items()]
+    return lines
 
 
 def _below(text: str, node: yaml.Node, lines: Sequence[str]) -> _Edit:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -122,6 +123,35 @@ def test_every_form_comes_and_goes(text: str, settings: dict[str, object]) -> No
     assert now["drones"] == [*was["drones"], "no"]
     assert now.get("drone", {}).get("no", {}) == settings
     assert yaml.safe_load(drones_file.without_drone(more, "no")) == was
+
+
+@pytest.mark.parametrize(
+    "before", [FLOW, ROS, "drones: []\n", "{role: gcs, drones: [a, b], drone: {a: {plain_peer: x}}}"]
+)
+def test_many_come_and_go_in_one_step(before: str, tmp_path: Path) -> None:
+    file = tmp_path / "gcs.yaml"
+    file.write_text(before)
+    bare: dict[str, Any] = {f"n{i}": {} for i in range(20)}
+    assert drones_file.save_all(file, bare | {"p": PEER, "q": PEER}, ["unknown"]) == before
+    text = file.read_text()
+    assert text.count("plain_peer: ") + text.count('"plain_peer": ') == before.count("plain_peer: ") + 2
+    one_by_one = before
+    for name, settings in (bare | {"p": PEER, "q": PEER}).items():
+        one_by_one = drones_file.with_drone(one_by_one, name, settings)
+    assert yaml.safe_load(text) == yaml.safe_load(one_by_one)
+    drones_file.save_all(file, {"p": {"plain_peer": "127.0.0.1:9"}, "q": {}}, list(bare))
+    assert "127.0.0.1:9" in file.read_text(), "other settings take the place of those that were there"
+    drones_file.save_all(file, {"q": {}}, ["p"])
+    assert yaml.safe_load(file.read_text()) == yaml.safe_load(drones_file.with_drone(before, "q", PEER))
+
+
+@pytest.mark.parametrize(
+    "text", ["drones: [a]\n", "drones:\n- a\nkeys: /k\n", "x:\n  drones:  # ours\n    - a\n  keys: /k\n"]
+)
+def test_the_last_drone_goes_too_and_one_comes_again(text: str) -> None:
+    gone = drones_file.without_drone(text, "a")
+    more = drones_file.with_drone(gone, "b", PEER)
+    assert '["b"]' in more and ("# ours" in more) == ("# ours" in text)
 
 
 def test_dotted_settings_go_with_their_drone() -> None:

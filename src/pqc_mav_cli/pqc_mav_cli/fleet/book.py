@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operator has decided, below the root of all keys in `fleet/`. The registry only tells it to the stations."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.fleet import entry
+from pqc_mav_cli.fleet.identity import Operator, StationPublic, station_public
+from pqc_mav_cli.joining.ground_keys import station_folder
+from pqc_mav_common.atomic_file import atomic_write
+
+
+class Book:
+    """The operator's key, the stations' public keys, and each entry's newest revision."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises CliError, also where there is no operator yet."""
+        self.root = root
+        self.folder = root / "fleet"
+        self.operator = Operator.read(self.folder / "operator.pem")
+        self._file = self.folder / "book.json"
+        self.entries: dict[str, dict[str, Any]] = {}
+        try:
+            self.entries = dict(json.loads(self._file.read_text())["entries"])
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError):
+            raise CliError(
+                f"{self._file} cannot be read; an empty one may take its place if the drones are then added again.",
+                ExitCode.USAGE,
+            ) from None
+
+    def stations(self) -> dict[str, StationPublic]:
+        """To whom entries are sealed, by gcs_id. Raises CliError, also where there is none yet."""
+        paths = sorted((self.folder / "stations").glob("*.pub"))
+        if not paths:
+            raise CliError(
+                "No station has a key here yet: 'pqcmav fleet station-key' at the station prints it, 'pqcmav fleet "
+                "station ID FILE' takes it.",
+                ExitCode.USAGE,
+            )
+        return {path.stem: station_public(path) for path in paths}
+
+    def changed(self, name: str, what: Mapping[str, Any]) -> tuple[int, bytes]:
+        """The revision and the entry that says this from now on; the book has it when this returns. Raises CliError."""
+        stations = self.stations()
+        # Of a book that was restored from a copy, too, the next revision is higher than any before.
+        newest = max((each["revision"] for each in self.entries.values()), default=0)
+        revision = max(newest + 1, time.time_ns() // 1_000_000)
+        drone = entry.drone_of(name) if what.get("settings") is not None else ""
+        sealed = {gcs_id: (public, self._files(gcs_id, drone)) for gcs_id, public in stations.items()}
+        made = entry.make(self.operator, name, revision, what, sealed)
+        if len(made) > entry.LARGEST:
+            raise CliError(f"{len(stations)} stations are more than an entry has room for.", ExitCode.USAGE)
+        self.entries[name] = {"revision": revision, **what}
+        try:
+            atomic_write(self._file, json.dumps({"entries": self.entries}, indent=1) + "\n")
+        except OSError as error:
+            raise CliError(f"{self._file} cannot be written: {error.strerror}.") from None
+        return revision, made
+
+    def _files(self, gcs_id: str, drone: str) -> dict[str, str]:
+        """What this station is to have of a drone. Raises CliError."""
+        if not drone:
+            return {}
+        folder = station_folder(self.root, gcs_id)
+        paths = [folder / "psk" / f"{drone}.key", *sorted((folder / "drones" / drone).glob("*.pub"))]
+        try:
+            return {"psk.key" if path.suffix == ".key" else path.name: path.read_text("ascii") for path in paths}
+        except (OSError, UnicodeDecodeError) as error:
+            raise CliError(f"The keys of {drone} for {gcs_id} cannot be read: {error}.") from None

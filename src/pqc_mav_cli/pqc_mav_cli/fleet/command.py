@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav fleet`: one place to add, remove and steer the drones of several ground stations (docs/fleet.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqc_mav_cli.console import note
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root, no_core_dumps
+
+DEFAULT_STATE = Path("~/.pqcmav/registry")
+_CONFIRM_S = 10.0
+_AGAIN_S = 1.0
+
+fleet_app = typer.Typer(
+    no_args_is_help=True,
+    help="Add and remove drones at several ground stations at once, through a registry (NATS JetStream).",
+)
+
+Url = Annotated[
+    str,
+    typer.Option("--registry", envvar="PQCMAV_REGISTRY", help="The server: nats://USER:PASSWORD@HOST, or tls://..."),
+]
+State = Annotated[Path, typer.Option("--state", help="Folder of this station's key, and of what it has done.")]
+DroneIds = Annotated[list[str], typer.Argument(help="Ids of drones.")]
+
+
+@fleet_app.callback()
+def _before_any_key_is_read() -> None:
+    no_core_dumps()
+    try:
+        import cryptography.hazmat.primitives.hpke  # noqa: F401
+        import nats  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise CliError(
+            f"'pqcmav fleet' needs the Python packages nats-py and cryptography >= 50 ({error.name} is missing): "
+            "'tools/setup.sh dashboard' brings them.",
+            ExitCode.USAGE,
+        ) from None
+
+
+@fleet_app.command()
+def init(root: Root = DEFAULT_ROOT) -> None:
+    """At the operator's: make the key that signs what the registry says. Its public half goes to each station."""
+    from pqc_mav_cli.fleet.identity import Operator, write_secret
+    from pqc_mav_common.atomic_file import atomic_write
+
+    folder = root.expanduser() / "fleet"
+    operator = Operator.make()
+    write_secret(folder / "operator.pem", operator.pem())
+    atomic_write(folder / "operator.pub", operator.public.pem())
+    note(f"{folder / 'operator.pub'} (fingerprint {operator.public.fingerprint}) goes to each station.")
+
+
+@fleet_app.command(name="station-key")
+def station_key(state: State = DEFAULT_STATE) -> None:
+    """At a station: print the public key to which its drones' keys are sealed; it is made if there is none."""
+    from pqc_mav_cli.fleet.identity import Station, write_secret
+
+    path = state.expanduser() / "station.pem"
+    if not path.exists():
+        write_secret(path, Station.make().pem())
+    station = Station.read(path)
+    print(station.public.pem().decode(), end="")
+    note(f"Fingerprint {station.public.fingerprint}: at the operator's, 'pqcmav fleet station ID FILE' with this text.")
+
+
+@fleet_app.command()
+def station(
+    gcs_id: Annotated[str, typer.Argument(help="The station's gcs_id.")],
+    key: Annotated[Path, typer.Argument(help="What 'pqcmav fleet station-key' printed there.")],
+    url: Url = "",
+    root: Root = DEFAULT_ROOT,
+) -> None:
+    """At the operator's: let a station have the drones' keys. It gets all drones that the registry has."""
+    from pqc_mav_cli.fleet.identity import station_public
+    from pqc_mav_cli.joining.ground_keys import station_folder
+    from pqc_mav_common.atomic_file import atomic_write
+
+    book = _book(root)
+    public = station_public(key)
+    station_folder(book.root, gcs_id)
+    folder = book.folder / "stations"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    atomic_write(folder / f"{gcs_id}.pub", public.pem())
+    note(f"{gcs_id} has the key with fingerprint {public.fingerprint}; compare it with what the station says.")
+    if again := {name: _what(each) for name, each in book.entries.items() if each.get("settings", {}) is not None}:
+        _tell(book, again, url)
+
+
+@fleet_app.command()
+def add(
+    drones: DroneIds,
+    endpoint: Annotated[
+        list[str] | None,
+        typer.Option(help="Its plaintext at each station, e.g. udp-listen:127.0.0.1:14560; repeat it. For one drone."),
+    ] = None,
+    url: Url = "",
+    root: Root = DEFAULT_ROOT,
+) -> None:
+    """At the operator's: add drones at every station, or bring the stations a drone's new keys and settings.
+
+    Keys that are missing are made, as by 'pqcmav keys init'. The drone gets its share by 'pqcmav keys export-drone'.
+    """
+    import pqc_mav_tunnel
+
+    from pqc_mav_cli.joining.ground_keys import station_folder
+    from pqc_mav_cli.key_changes import stations_of, tokens
+
+    if endpoint and len(drones) > 1:
+        raise CliError("--endpoint is one drone's; add the others by themselves.", ExitCode.USAGE)
+    book = _book(root)
+    for gcs_id in book.stations():
+        there = tokens(station_folder(book.root, gcs_id) / "sig")
+    with engine_errors():
+        pqc_mav_tunnel.init_keys(
+            str(book.root), drones, sig_tokens=there, gcs_id=gcs_id, stations=stations_of(book.root)
+        )
+    what: Mapping[str, Any] = {"settings": {"plain_endpoints": endpoint} if endpoint else {}}
+    _tell(book, {f"drone.{drone}": what for drone in dict.fromkeys(drones)}, url)
+
+
+@fleet_app.command()
+def remove(drones: DroneIds, url: Url = "", root: Root = DEFAULT_ROOT) -> None:
+    """At the operator's: remove drones at every station. Their sessions end, and their keys are gone everywhere."""
+    from pqc_mav_cli import key_changes
+
+    book = _book(root)
+    for drone in drones:
+        if f"drone.{drone}" not in book.entries:
+            raise CliError(f"The registry has no drone '{drone}': 'pqcmav fleet list' shows them.", ExitCode.USAGE)
+    for drone in drones:
+        if drone in key_changes.drones_of(book.root):
+            key_changes.revoke(book.root, drone)
+    _tell(book, {f"drone.{drone}": {"settings": None} for drone in drones}, url)
+
+
+@fleet_app.command()
+def avoid(
+    families: Annotated[list[str], typer.Argument(help="As of 'pqcmav avoid': lattices, ML-KEM ..., or none.")],
+    url: Url = "",
+    root: Root = DEFAULT_ROOT,
+) -> None:
+    """At the operator's: every station, and with it its drones, leaves these families of algorithms."""
+    from pqc_mav_cli.avoid_command import HANDSHAKE_S, wanted
+
+    _tell(_book(root), {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
+
+
+@fleet_app.command(name="list")
+def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
+    """At the operator's: what the registry says, and what each station has confirmed of it."""
+    from pqc_mav_cli.fleet.desk import confirmations
+
+    book = _book(root)
+    said = asyncio.run(confirmations(book, _needed(url)))
+    for name, each in sorted(book.entries.items()):
+        what = each.get("families") if name == "avoid" else each["settings"]
+        shown = "gone" if what is None else f"{name} {', '.join(what) or 'none'}" if name == "avoid" else ""
+        at = "; ".join(f"{gcs_id}: {said.get((gcs_id, name), 'not confirmed')}" for gcs_id in book.stations())
+        print(f"{name.removeprefix('drone.')}  {f'{shown}; ' if shown else ''}{at}")
+
+
+@fleet_app.command()
+def follow(
+    operator: Annotated[Path, typer.Argument(help="The operator's public key, 'operator.pub'.")],
+    url: Url = "",
+    state: State = DEFAULT_STATE,
+    gcs_keys: Annotated[
+        Path | None, typer.Option(help="Where the ground station reads its keys. With the Debian package: its own.")
+    ] = None,
+    socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
+) -> None:
+    """At a station: do what the registry says, beside the ground station that runs here, until it is interrupted.
+
+    If the registry is away all goes on as it is.
+    """
+    from pqc_mav_cli.fleet.follower import Follower
+    from pqc_mav_cli.fleet.hands import Hands
+    from pqc_mav_cli.fleet.identity import Station, operator_public
+    from pqc_mav_cli.joining.packaged import packaged
+
+    package = packaged("gcs")
+    keys = gcs_keys.expanduser() if gcs_keys else package.keys if package else None
+    if keys is None or not keys.is_dir():
+        raise CliError("Say by --gcs-keys where the ground station reads its keys.", ExitCode.USAGE)
+    place = state.expanduser()
+    own, public = Station.read(place / "station.pem"), operator_public(operator)
+    hands = Hands(keys, socket)
+    follower = Follower(hands.gcs_id(), own, public, place / "done.json", _say)
+    asyncio.run(_follow(follower, hands, _needed(url)))
+
+
+async def _follow(follower: Any, hands: Any, url: str) -> None:
+    from nats.errors import Error as NatsError
+
+    from pqc_mav_cli.fleet.store import always
+
+    why = ""
+    async for registry in always(url, _say):
+        loaded = False
+        async with aclosing(registry.watch(">", _AGAIN_S)) as entries:
+            async for found in entries:
+                if isinstance(found, tuple) and not found[0].startswith("receipt."):
+                    follower.take(*found)
+                loaded = loaded or found is None
+                try:
+                    if loaded:
+                        await asyncio.to_thread(follower.work, hands)
+                        why = ""
+                    while follower.receipts:
+                        await registry.put(*follower.receipts[0])
+                        del follower.receipts[0]
+                except NatsError:
+                    break  # once more when there is a connection again
+                except CliError as error:
+                    if str(error) != why:
+                        why = str(error)
+                        _say(f"waits: {why}")
+
+
+def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm_s: float = _CONFIRM_S) -> None:
+    """Publishes, and prints what each station says. Raises CliError if one has not confirmed in time."""
+    from pqc_mav_cli.fleet.desk import told
+
+    begin = time.monotonic()
+
+    def heard(gcs_id: str, name: str, outcome: str) -> None:
+        _say(f"{gcs_id}: {name.removeprefix('drone.')} {outcome} ({time.monotonic() - begin:.2f} s)")
+
+    missing, refused = asyncio.run(told(book, entries, _needed(url), confirm_s, heard))
+    if missing:
+        raise CliError(
+            f"Not confirmed within {confirm_s:g} s: {', '.join(missing)}. The registry keeps it for them; "
+            "'pqcmav fleet list' shows who has it."
+        )
+    if refused:
+        raise CliError("Not every station did it: see above.")
+
+
+def _what(each: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in each.items() if key != "revision"}
+
+
+def _book(root: Path) -> Any:
+    from pqc_mav_cli.fleet.book import Book
+
+    return Book(root.expanduser())
+
+
+def _needed(url: str) -> str:
+    if not url:
+        raise CliError("Say by --registry or PQCMAV_REGISTRY where the registry is: nats://HOST:4222.", ExitCode.USAGE)
+    return url
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

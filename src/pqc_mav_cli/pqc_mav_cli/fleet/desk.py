@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's side of a registry: tells it, and hears what the stations confirm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from pqc_mav_cli.fleet import entry
+from pqc_mav_cli.fleet.book import Book
+from pqc_mav_cli.fleet.store import registry
+
+_LOOK_S = 0.2
+
+
+async def told(
+    book: Book,
+    entries: Mapping[str, Mapping[str, Any]],
+    url: str,
+    confirm_s: float,
+    heard: Callable[[str, str, str], None],
+) -> tuple[list[str], bool]:
+    """Publishes these; `heard` gets station, name and outcome of each confirmation.
+
+    Returns the stations that have not confirmed all of it in time, and whether one refused. Raises CliError.
+    """
+    stations = book.stations()
+    async with registry(url) as found:
+        revisions: dict[str, int] = {}
+        for name, what in entries.items():
+            revisions[name], made = book.changed(name, what)
+            await found.put(name, made)
+        open_ = {(gcs_id, name) for gcs_id in stations for name in revisions}
+        refused = False
+        until_s = asyncio.get_running_loop().time() + confirm_s
+        async with aclosing(found.watch("receipt.>", _LOOK_S)) as receipts:
+            async for each in receipts:
+                if isinstance(each, tuple):
+                    _, gcs_id, name = each[0].split(".", 2)
+                    if (gcs_id, name) in open_:
+                        outcome = entry.confirmed(book.operator, gcs_id, name, revisions[name], each[1])
+                        if outcome is not None:
+                            open_.remove((gcs_id, name))
+                            refused = refused or outcome.startswith("refused")
+                            heard(gcs_id, name, outcome)
+                if not open_ or asyncio.get_running_loop().time() > until_s:
+                    break
+    return sorted({gcs_id for gcs_id, _ in open_}), refused
+
+
+async def confirmations(book: Book, url: str) -> dict[tuple[str, str], str]:
+    """What each station says of the newest revision of each entry. Raises CliError."""
+    said = {}
+    async with registry(url) as found, aclosing(found.watch("receipt.>")) as receipts:
+        async for each in receipts:
+            if not isinstance(each, tuple):
+                break
+            _, gcs_id, name = each[0].split(".", 2)
+            if name in book.entries:
+                revision = book.entries[name]["revision"]
+                outcome = entry.confirmed(book.operator, gcs_id, name, revision, each[1])
+                if outcome is not None:
+                    said[(gcs_id, name)] = outcome
+    return said

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a station takes from a registry: each entry once, and none that is not the operator's.
+
+What is done is in a file, which is written before it is confirmed. It also keeps what was refused, by its reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.fleet import entry
+from pqc_mav_cli.fleet.entry import EntryError, Order
+from pqc_mav_cli.fleet.identity import OperatorPublic, Station
+from pqc_mav_common.atomic_file import atomic_write
+
+_NAMES = 100_000  # of entries that are remembered: more than any fleet has
+
+
+class Does(Protocol):
+    """Where orders go: `hands.Hands`, or a test's own."""
+
+    def do(self, orders: Sequence[Order]) -> list[str]:
+        """As `Hands.do`."""
+        ...
+
+
+class Follower:
+    """One station's side of a registry, without the network."""
+
+    def __init__(
+        self, gcs_id: str, station: Station, operator: OperatorPublic, state: Path, say: Callable[[str], None]
+    ) -> None:
+        self._gcs_id, self._station, self._operator, self._say = gcs_id, station, operator, say
+        self._file = state
+        self._done, self.refused = _read(state, operator.fingerprint)
+        self._seen: dict[str, int] = {}
+        self._waiting: dict[str, Order] = {}
+        self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
+
+    @property
+    def waiting(self) -> bool:
+        """Is there something that could not be done yet?"""
+        return bool(self._waiting)
+
+    def take(self, name: str, value: bytes) -> None:
+        """An entry as it stands in the store. One that is to be done waits for `work`; those refused are counted."""
+        if self._seen.get(name) == hash(value):
+            return  # as after each new connection
+        if len(self._seen) < _NAMES:
+            self._seen[name] = hash(value)
+        done, outcome = self._done.get(name, (-1, ""))
+        newest = self._waiting[name].revision if name in self._waiting else done
+        try:
+            order = entry.read(value, name, self._gcs_id, self._station, self._operator, newest)
+        except EntryError as error:
+            count = self.refused[error.refusal.name] = self.refused.get(error.refusal.name, 0) + 1
+            if count & (count - 1) == 0:  # whoever floods the store does not flood the log
+                self._say(f"refused {_shown(name)}: {error} ({count} so far)")
+                self._write()
+            return
+        if order.revision == done:  # as after a start; the operator may not have heard of it
+            self._confirm(order, outcome)
+        else:
+            self._waiting[name] = order
+
+    def work(self, hands: Does) -> None:
+        """Does what waits. Raises CliError if it has to wait longer."""
+        orders = list(self._waiting.values())
+        if not orders:
+            return
+        for order, outcome in zip(orders, hands.do(orders), strict=True):
+            self._say(f"{order.name}, revision {order.revision}: {outcome}")
+            self._done[order.name] = (order.revision, outcome)
+            del self._waiting[order.name]
+            self._confirm(order, outcome)
+        self._write()
+
+    def _confirm(self, order: Order, outcome: str) -> None:
+        self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))
+
+    def _write(self) -> None:
+        state = {"operator": self._operator.fingerprint, "done": self._done, "refused": self.refused}
+        try:
+            atomic_write(self._file, json.dumps(state, indent=1) + "\n")
+        except OSError as error:
+            raise CliError(f"{self._file} cannot be written: {error.strerror}.") from None
+
+
+def _read(path: Path, operator: str) -> tuple[dict[str, tuple[int, str]], dict[str, int]]:
+    """What was done, and what was refused. Raises CliError for a file that is not good."""
+    try:
+        state: dict[str, Any] = json.loads(path.read_text())
+        done = {str(name): (int(revision), str(said)) for name, (revision, said) in state["done"].items()}
+        refused = {str(name): int(count) for name, count in state["refused"].items()}
+    except FileNotFoundError:
+        return {}, {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise CliError(
+            f"{path} cannot be read. It says which entries this station has done: with an empty one in its place it "
+            "takes whatever the registry shows first.",
+            ExitCode.USAGE,
+        ) from None
+    if state.get("operator") != operator:
+        raise CliError(
+            f"{path} is of another operator ({state.get('operator')}, now {operator}); use another --state folder.",
+            ExitCode.USAGE,
+        )
+    return done, refused
+
+
+def _shown(name: str) -> str:
+    return "".join(each if each.isprintable() else "?" for each in name[:60])

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A station does what a registry says: key files, the configuration file and one reload, or all is as it was."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from pqc_mav_cli import drones_file
+from pqc_mav_cli.avoid_command import leave
+from pqc_mav_cli.drones_command import ground_station, saving_to
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.fleet.entry import Order
+from pqc_mav_cli.joining.channel import in_memory
+from pqc_mav_cli.joining.ground_keys import hand_over
+from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.local_socket import Control, ControlError
+
+_PSK = "psk.key"
+
+
+class Hands:
+    """The ground station of this machine, by its control socket, and its folder of keys."""
+
+    def __init__(self, keys: Path, socket: str = "") -> None:
+        self.keys = keys
+        self.socket = socket
+
+    def gcs_id(self) -> str:
+        """What the running ground station is called. Raises CliError."""
+        with ground_station(self.socket) as control:
+            return str(control.ask("status").get("gcs_id", "gcs"))
+
+    def do(self, orders: Sequence[Order]) -> list[str]:
+        """Does them, and returns for each what came of it, as a sentence for the operator.
+
+        Raises CliError for what may be otherwise in a while, such as a ground station that does not run: then nothing
+        has been done, or what has been done may be done again.
+        """
+        try:
+            with ground_station(self.socket) as control:
+                file = saving_to(control)
+                if file is None:
+                    raise CliError(
+                        "The ground station has no configuration file of its own (--config) to save a drone in.",
+                        ExitCode.USAGE,
+                    )
+                drones = [order for order in orders if order.drone_id]
+                said = dict(zip([order.name for order in drones], self._drones(control, file, drones), strict=True))
+                return [said[each.name] if each.name in said else _avoid(control, file, each) for each in orders]
+        except ControlError as error:
+            raise CliError(str(error)) from None
+
+    def _drones(self, control: Control, file: Path, orders: Sequence[Order]) -> list[str]:
+        """In one go; if that is refused each by itself, so that one drone's order costs no other one."""
+        if not orders:
+            return []
+        coming = {order.drone_id: order.settings for order in orders if order.settings is not None}
+        going = [order.drone_id for order in orders if order.settings is None]
+        bad = {order.drone_id: why for order in orders if order.settings is not None and (why := self._keys(order))}
+        before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
+        try:
+            done = control.ask("reload")
+            for drone in {*done["renewed"]} & {*coming}:  # whoever has the old key is out
+                control.ask("drones", action="end", drone=drone)
+        except ControlError as error:
+            atomic_write(file, before)
+            if len(orders) == 1:
+                return [f"refused: {error}"]
+            return [self._drones(control, file, [order])[0] for order in orders]
+        for drone in going:
+            (self.keys / "psk" / f"{drone}.key").unlink(missing_ok=True)
+            shutil.rmtree(self.keys / "drones" / drone, ignore_errors=True)
+        return [bad.get(each.drone_id) or ("removed" if each.settings is None else "there") for each in orders]
+
+    def _keys(self, order: Order) -> str:
+        """Puts a drone's keys in their place. Returns what is wrong with them, if anything is."""
+        import pqc_mav_tunnel
+
+        if _PSK not in order.files:
+            return "refused: there is no PSK among its keys"
+        with in_memory() as folder:
+            for part in ("psk", "sig", f"drones/{order.drone_id}"):
+                (folder / part).mkdir(mode=0o700, parents=True)
+            for name, text in order.files.items():
+                where = (
+                    Path("psk") / f"{order.drone_id}.key" if name == _PSK else Path("drones") / order.drone_id / name
+                )
+                (folder / where).touch(mode=0o600)
+                (folder / where).write_text(text)
+            with engine_errors():
+                entries = pqc_mav_tunnel.list_keys(str(folder))
+            wrong = [each["problem"] or f"a key is of {each['owner']}" for each in entries
+                     if each["problem"] or each["owner"] != order.drone_id]  # fmt: skip
+            if wrong or len(entries) != len(order.files):
+                return f"refused: {wrong[0] if wrong else 'a key cannot be read'}"
+            public = self.keys / "drones" / order.drone_id
+            for old in public.glob("*.pub"):
+                if old.name not in order.files:
+                    old.unlink()
+            hand_over(folder, self.keys, order.drone_id)
+        return ""
+
+
+def _avoid(control: Control, file: Path, order: Order) -> str:
+    """Drones that cannot leave are named to the operator; nothing is tried again for them."""
+    said: list[str] = []
+    try:
+        said += leave(control, order.families, file)
+    except typer.Exit:  # said already: the file cannot be written
+        pass
+    except (CliError, ControlError) as error:
+        said.append(str(error))
+    return "; ".join(said)

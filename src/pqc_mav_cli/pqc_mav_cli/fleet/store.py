@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A registry's bucket in NATS JetStream's key-value store. Whatever comes from it is a stranger's until it is verified.
+
+The store keeps the newest value of each name on its disks and tells everybody who watches. It is trusted with nothing:
+it can withhold, and that is all (docs/fleet.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from enum import Enum
+from urllib.parse import urlsplit
+
+import nats
+from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeoutError
+from nats.js.errors import BucketNotFoundError
+from nats.js.kv import KeyValue
+
+from pqc_mav_cli.errors import CliError
+
+BUCKET = "pqcmav"
+_CONNECT_S = 3.0
+_AGAIN_S = 0.5
+
+
+class Seen(Enum):
+    """What a watch may bring besides values."""
+
+    NOTHING = "nothing new"
+
+
+class Registry:
+    """An open connection to the bucket."""
+
+    def __init__(self, bucket: KeyValue, lost: asyncio.Event) -> None:
+        self._bucket = bucket
+        self._lost = lost
+
+    async def put(self, name: str, value: bytes) -> None:
+        """In the store when this returns. Raises NatsError or TimeoutError."""
+        await self._bucket.put(name, value)
+
+    async def watch(self, names: str, every_s: float = 3600.0) -> AsyncGenerator[tuple[str, bytes] | Seen | None, None]:
+        """Values as they stand, None when these are through, then each new one, until the connection is lost.
+
+        `names` may have a `*` for one part, and `>` for all that follow. What somebody deletes is not told: nothing
+        follows from it. If nothing comes for `every_s` [s] there is `Seen.NOTHING`.
+        """
+        watcher = await self._bucket.watch(names)
+        try:
+            while not self._lost.is_set():
+                try:
+                    found = await watcher.updates(timeout=every_s)  # type: ignore[no-untyped-call]
+                except NatsTimeoutError:
+                    yield Seen.NOTHING
+                    continue
+                if found is None:
+                    yield None
+                elif found.value:
+                    yield found.key, found.value
+        finally:
+            if not self._lost.is_set():
+                await watcher.stop()  # type: ignore[no-untyped-call]
+
+
+@asynccontextmanager
+async def registry(url: str) -> AsyncIterator[Registry]:
+    """The bucket at a server, which is made if it is missing. Raises CliError with a sentence."""
+    shown = _shown(url)
+    lost = asyncio.Event()
+    errors: list[Exception] = []
+
+    async def failed(error: Exception) -> None:
+        errors.append(error)
+
+    async def gone() -> None:
+        lost.set()
+
+    try:
+        connection = await nats.connect(
+            url, name="pqcmav", connect_timeout=_CONNECT_S, allow_reconnect=False, max_reconnect_attempts=1,
+            reconnect_time_wait=_AGAIN_S, error_cb=failed, disconnected_cb=gone, closed_cb=gone, ping_interval=5,
+            max_outstanding_pings=2,
+        )  # fmt: skip
+    except (NatsError, OSError, ValueError, TimeoutError) as error:
+        why = errors[0] if errors else error
+        raise CliError(f"No registry answers at {shown}: {str(why) or type(why).__name__}.") from None
+    try:
+        stream = connection.jetstream()
+        try:
+            bucket = await stream.key_value(BUCKET)
+        except BucketNotFoundError:
+            bucket = await stream.create_key_value(bucket=BUCKET, history=1)
+        yield Registry(bucket, lost)
+    except (NatsError, TimeoutError) as error:
+        raise CliError(f"The registry at {shown} does not do that: {str(error) or type(error).__name__}.") from None
+    finally:
+        await connection.close()
+
+
+async def always(url: str, say: Callable[[str], None]) -> AsyncIterator[Registry]:
+    """Connections to the bucket, one after the other, for ever; says once when there is none, and when there is."""
+    there: bool | None = None
+    while True:
+        try:
+            async with registry(url) as found:
+                if there is not True:
+                    say(f"follows the registry at {_shown(url)}")
+                there = True
+                yield found
+        except CliError as error:
+            if there is not False:
+                say(f"{error} All goes on as it is; asking again.")
+            there = False
+        await asyncio.sleep(_AGAIN_S)
+
+
+def _shown(url: str) -> str:
+    """Without a password."""
+    parts = urlsplit(url)
+    return f"{parts.hostname or url}:{parts.port or 4222}"

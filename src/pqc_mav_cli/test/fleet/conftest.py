@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ground stations for the tests of a registry."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stations import DAEMON, Stations
+
+
+@pytest.fixture
+def stations(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stations]:
+    if not DAEMON:
+        pytest.skip("pqcmav-tunneld is not on the path")
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
+        (Path(name) / "run").mkdir(mode=0o700)
+        monkeypatch.setenv("PQCMAV_RUN_DIR", f"{name}/run")
+        made = Stations(Path(name))
+        try:
+            yield made
+        finally:
+            made.close()

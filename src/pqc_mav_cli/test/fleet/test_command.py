@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One command adds, removes and steers drones at two stations; a store that lies, or is gone, changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import nats
+import pytest
+from commands import Running, pqcmav
+from nats.js.kv import KeyValue
+from stations import HOST, STATIONS, Stations
+
+from pqc_mav_common.testing import until
+
+SERVER = shutil.which("nats-server")
+pytestmark = pytest.mark.skipif(SERVER is None, reason="nats-server is not installed")
+
+
+class World:
+    """An operator, two stations that follow, and the registry's server, which anybody here may use."""
+
+    def __init__(self, stations: Stations) -> None:
+        self.stations = stations
+        with socket.socket() as free:
+            free.bind((HOST, 0))
+            self.port = free.getsockname()[1]
+        self.url = f"nats://{HOST}:{self.port}"
+        self.root = ["--root", str(stations.root)]
+        self.followers: dict[str, Running] = {}
+        self.serve()
+        self.good("init", *self.root)
+        for name in STATIONS:
+            state = stations.folder / f"{name}-state"
+            public = stations.folder / f"{name}.pub"
+            public.write_text(self.good("station-key", "--state", str(state)))
+            self.good("station", name, str(public), *self.root)
+
+    def serve(self) -> None:
+        assert SERVER
+        where = ["-a", HOST, "-p", str(self.port), "-js", "-sd", str(self.stations.folder / "jetstream")]
+        self.server = subprocess.Popen([SERVER, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(self.listens, "the registry listens", 30)
+
+    def listens(self) -> bool:
+        with suppress(OSError), socket.create_connection((HOST, self.port), 1):
+            return True
+        return False
+
+    def follow(self, name: str) -> Running:
+        keys, run = str(self.stations.keys(name)), str(self.stations.socket(name))
+        place = ["--state", str(self.stations.folder / f"{name}-state"), "--gcs-keys", keys, "--socket", run]
+        operator = str(self.stations.root / "fleet" / "operator.pub")
+        self.followers[name] = Running("fleet", "follow", operator, *place, "--registry", self.url)
+        self.followers[name].wait_for("follows the registry")
+        return self.followers[name]
+
+    def good(self, *arguments: str) -> str:
+        ended = pqcmav("fleet", *arguments)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    def told(self, *arguments: str) -> str:
+        return self.good(*arguments, "--registry", self.url, *self.root)
+
+    def close(self) -> None:
+        for each in self.followers.values():
+            each.end()
+        self.server.kill()
+        self.server.wait(10)
+
+    def as_a_member(self, act: Callable[[KeyValue], Awaitable[None]]) -> None:
+        """With every right that the store gives, and no key of ours."""
+
+        async def run() -> None:
+            connection = await nats.connect(self.url)
+            await act(await connection.jetstream().key_value("pqcmav"))
+            await connection.close()
+
+        asyncio.run(run())
+
+
+@contextmanager
+def world_of(stations: Stations) -> Iterator[World]:
+    world = World(stations)
+    try:
+        yield world
+    finally:
+        world.close()
+
+
+@pytest.fixture
+def world(stations: Stations) -> Iterator[World]:
+    with world_of(stations) as made:
+        for name in STATIONS:
+            made.follow(name)
+        yield made
+
+
+def test_a_drone_is_added_once_and_every_station_has_it(world: World) -> None:
+    flying = world.stations.fly("d1", "north")
+    said = world.told("add", "d7", "d8")
+    assert {line.split(" (")[0] for line in said.splitlines()} == {
+        f"{name}: {drone} there" for name in STATIONS for drone in ("d7", "d8")
+    }
+    for name in STATIONS:
+        assert world.stations.drones_of(name) == ["d1", "d7", "d8"]
+        assert world.stations.fly("d7", name).status()[0]["state"] == "UP"
+    listed = world.told("list").splitlines()
+    assert listed == [f"{drone}  north: there; south: there" for drone in ("d7", "d8")]
+    flown = world.stations.drones[-1]
+    assert "south: d7 removed" in world.told("remove", "d7")
+    until(lambda: flown.status()[0]["state"] != "UP", "the session of d7 has ended")
+    assert world.stations.drones_of("south") == ["d1", "d8"]
+    assert not (world.stations.root / "drones" / "d7").exists()
+    assert "north: avoid avoided: Falcon" in world.told("avoid", "Falcon")
+    assert "avoid  avoid Falcon; north: avoided: Falcon" in world.told("list")
+    assert flying.status()[0]["epoch"] == 0 and flying.status()[0]["state"] == "UP"
+
+
+def test_a_registry_that_is_gone_changes_nothing_and_is_heard_when_it_is_back(world: World) -> None:
+    world.told("add", "d7")
+    flying = world.stations.fly("d7", "north")
+    world.server.kill()
+    world.server.wait(10)
+    for each in world.followers.values():
+        each.wait_for("All goes on as it is")
+    refused = pqcmav("fleet", "add", "d8", "--registry", world.url, *world.root)
+    assert refused.returncode == 1 and "No registry answers" in refused.stderr
+    assert flying.status()[0]["state"] == "UP" and world.stations.drones_of("north") == ["d1", "d7"]
+    world.serve()
+    assert "south: d8 there" in world.told("add", "d8")
+    assert world.stations.drones_of("north") == ["d1", "d7", "d8"]
+
+
+def test_a_station_that_was_away_takes_what_it_missed(world: World) -> None:
+    world.followers["south"].end()
+    ended = pqcmav("fleet", "add", "d7", "--registry", world.url, *world.root)
+    assert ended.returncode == 1 and "north: d7 there" in ended.stdout
+    assert "Not confirmed within 10 s: south." in ended.stderr
+    world.stations.stop("south")
+    world.stations.start("south")
+    follower = world.follow("south")
+    follower.wait_for("drone.d7, revision")
+    assert world.stations.drones_of("south") == ["d1", "d7"]
+    world.stations.stop("south")
+    pqcmav("fleet", "remove", "d7", "--registry", world.url, *world.root)
+    follower.wait_for("waits: Nobody answers at")
+    world.stations.start("south")
+    follower.wait_for("removed")
+    assert world.stations.drones_of("south") == ["d1"]
+
+
+def test_a_new_station_gets_all_drones(stations: Stations) -> None:
+    with world_of(stations) as world:
+        (stations.root / "fleet" / "stations" / "south.pub").unlink()
+        world.follow("north")
+        world.told("add", "d7")
+        follower = world.follow("south")
+        follower.wait_for("refused drone.d7: its keys are not sealed to this station")
+        world.told("station", "south", str(stations.folder / "south.pub"))
+        assert stations.drones_of("south") == ["d1", "d7"]
+
+
+def test_who_can_write_to_the_store_gets_nothing_done(world: World) -> None:
+    """Forges, copies, replays and deletes entries, and confirms in another station's name."""
+    store: dict[str, bytes] = {}
+
+    async def note(bucket: KeyValue) -> None:
+        for name in await bucket.keys():
+            store[name] = (await bucket.get(name)).value or b""
+
+    world.told("add", "d7", "d8")
+    world.as_a_member(note)
+    world.told("remove", "d7")
+    psk = (world.stations.keys("north") / "psk" / "d8.key").read_text().splitlines()[-1].encode()
+    assert all(psk not in value for value in store.values())
+
+    async def attack(bucket: KeyValue) -> None:
+        await bucket.put("drone.d7", store["drone.d7"])  # back in, with the key that was taken away
+        await bucket.put("drone.d9", store["drone.d8"])  # a drone of the attacker's, with another's entry
+        await bucket.put("drone.d6", store["drone.d8"].replace(b"drone.d8", b"drone.d6"))
+        await bucket.put("drone.d8", b'{"body": "{}", "signature": ""}')
+        await bucket.put("avoid", b"\xff" * 100)
+        await bucket.delete("drone.d8")
+        await bucket.purge("avoid")
+
+    world.as_a_member(attack)
+    for follower in world.followers.values():
+        follower.wait_for("refused drone.d7: it is older than what this station has done already")
+        follower.wait_for("refused drone.d9: it is another entry's, copied")
+        follower.wait_for("refused drone.d6: this fleet's operator has not signed it")
+    time.sleep(1.0)
+    for name in STATIONS:
+        assert world.stations.drones_of(name) == ["d1", "d8"]
+    assert world.stations.fly("d8", "north").status()[0]["state"] == "UP"
+    old = world.stations.root / "drones" / "d8"  # d7's own folder is gone: nothing of it would open anything
+    assert not (world.stations.keys("north") / "psk" / "d7.key").exists() and old.exists()
+
+    async def lie(bucket: KeyValue) -> None:
+        for drone in ("d7", "d8"):
+            await bucket.put(f"receipt.south.drone.{drone}", store["receipt.north.drone.d8"])
+
+    world.as_a_member(lie)
+    assert "d8  north: there; south: not confirmed" in world.told("list")
+
+
+def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
+    root = ["--root", str(tmp_path)]
+    for arguments, words in [
+        (["add", "d1", *root], "'pqcmav fleet init' makes one"),
+        (["follow", str(tmp_path / "o"), "--state", str(tmp_path), "--gcs-keys", str(tmp_path)], "station-key' makes"),
+        (["follow", str(tmp_path / "o")], "Say by --gcs-keys"),
+    ]:
+        ended = pqcmav("fleet", *arguments)
+        (line,) = ended.stderr.splitlines()
+        assert ended.returncode == 2 and words in line, line
+    assert pqcmav("fleet", "init", *root).returncode == 0
+    assert "is there already, and stays" in pqcmav("fleet", "init", *root).stderr
+    assert "No station has a key here yet" in pqcmav("fleet", "avoid", "none", "--registry", "nats://x", *root).stderr
+    assert Path(tmp_path / "fleet" / "operator.pem").stat().st_mode & 0o777 == 0o600

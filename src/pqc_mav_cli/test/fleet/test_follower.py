@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A station does each entry once, whatever the store shows it, and waits if it cannot do it yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet import entry
+from pqc_mav_cli.fleet.entry import Order
+from pqc_mav_cli.fleet.follower import Follower
+from pqc_mav_cli.fleet.identity import Operator, Station
+
+OPERATOR, NORTH = Operator.make(), Station.make()
+
+
+class Hands:
+    """Notes what it is to do; does it unless it is told not to."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, int]] = []
+        self.why = ""
+
+    def do(self, orders: Sequence[Order]) -> list[str]:
+        if self.why:
+            raise CliError(self.why)
+        self.done += [(order.name, order.revision) for order in orders]
+        return ["there"] * len(orders)
+
+
+def value(revision: int, name: str = "drone.d7") -> bytes:
+    return entry.make(OPERATOR, name, revision, {"settings": {}}, {"north": (NORTH.public, {"psk.key": "x"})})
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def follower(tmp_path: Path, said: list[str]) -> Follower:
+    return again(tmp_path, said)
+
+
+def again(folder: Path, said: list[str]) -> Follower:
+    return Follower("north", NORTH, OPERATOR.public, folder / "done.json", said.append)
+
+
+def test_each_revision_is_done_once_and_confirmed(follower: Follower) -> None:
+    hands, first = Hands(), value(1)
+    follower.take("drone.d7", first)
+    assert follower.waiting
+    follower.work(hands)
+    ((where, receipt),) = follower.receipts
+    assert where == "receipt.north.drone.d7"
+    assert entry.confirmed(OPERATOR, "north", "drone.d7", 1, receipt) == "there"
+    follower.take("drone.d7", first)
+    follower.work(hands)
+    assert not follower.waiting and len(follower.receipts) == 1
+    follower.take("drone.d7", value(2))
+    follower.work(hands)
+    assert hands.done == [("drone.d7", 1), ("drone.d7", 2)]
+
+
+def test_an_older_entry_is_refused_counted_and_said_rarely(follower: Follower, said: list[str]) -> None:
+    hands = Hands()
+    follower.take("drone.d7", value(9))
+    follower.work(hands)
+    said.clear()
+    for _ in range(20):  # each is sealed anew, and so another value
+        follower.take("drone.d7", value(3))
+    assert not follower.waiting and follower.refused == {"OLD": 20}
+    assert said == [
+        f"refused drone.d7: it is older than what this station has done already ({n} so far)" for n in (1, 2, 4, 8, 16)
+    ]
+
+
+def test_what_is_done_is_known_after_a_restart(follower: Follower, tmp_path: Path, said: list[str]) -> None:
+    newest = value(9)
+    follower.take("drone.d7", newest)
+    follower.work(Hands())
+    said.clear()
+    restarted = again(tmp_path, said)
+    restarted.take("drone.d7", newest)  # as the store shows everything at the start: confirmed again, and no word
+    assert not restarted.waiting and said == []
+    ((_, receipt),) = restarted.receipts
+    assert entry.confirmed(OPERATOR, "north", "drone.d7", 9, receipt) == "there"
+    restarted.take("drone.d7", value(8))
+    assert not restarted.waiting and restarted.refused == {"OLD": 1}
+
+
+def test_what_cannot_be_done_yet_waits_and_gives_way_to_what_is_newer(follower: Follower) -> None:
+    hands = Hands()
+    hands.why = "No ground station runs here."
+    follower.take("drone.d7", value(1))
+    with pytest.raises(CliError):
+        follower.work(hands)
+    follower.take("drone.d7", value(2))
+    follower.take("drone.d7", value(1))
+    hands.why = ""
+    follower.work(hands)
+    assert hands.done == [("drone.d7", 2)]
+
+
+def test_a_state_that_is_lost_or_anothers_is_not_taken_for_none(follower: Follower, tmp_path: Path) -> None:
+    follower.take("drone.d7", value(1))
+    follower.work(Hands())
+    file = tmp_path / "done.json"
+    with pytest.raises(CliError, match="is of another operator"):
+        Follower("north", NORTH, Operator.make().public, file, print)
+    file.write_text(file.read_text()[:-20])
+    with pytest.raises(CliError, match="cannot be read"):
+        again(tmp_path, [])

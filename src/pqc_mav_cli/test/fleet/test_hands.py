@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A station does what it is told: keys, file and engine agree afterwards, and nobody else notices."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pqc_mav_tunnel
+import pytest
+import yaml
+from stations import Stations
+
+from pqc_mav_cli import key_changes
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet.entry import Order
+from pqc_mav_cli.fleet.hands import Hands
+from pqc_mav_common.testing import until
+
+
+def made(stations: Stations, *drones: str) -> None:
+    pqc_mav_tunnel.init_keys(
+        str(stations.root), list(drones), sig_tokens=["mldsa44"], gcs_id="north", stations=["north", "south"]
+    )
+
+
+def order(stations: Stations, drone: str, revision: int = 1, **settings: Any) -> Order:
+    psk = (stations.root / "stations" / "north" / "psk" / f"{drone}.key").read_text()
+    return Order(f"drone.{drone}", revision, settings, {"psk.key": psk})
+
+
+def gone(drone: str) -> Order:
+    return Order(f"drone.{drone}", 9)
+
+
+def hands(stations: Stations) -> Hands:
+    return Hands(stations.keys("north"), str(stations.socket("north")))
+
+
+def test_drones_come_and_go_while_another_one_flies(stations: Stations) -> None:
+    flying = stations.fly("d1", "north")
+    made(stations, "d2", "d3")
+    said = hands(stations).do([order(stations, "d2"), order(stations, "d3", plain_peer="127.0.0.1:3")])
+    assert said == ["there", "there"]
+    assert stations.drones_of("north") == ["d1", "d2", "d3"]
+    text = stations.file("north").read_text()
+    assert text.startswith("# ours\n")
+    assert yaml.safe_load(text)["drone"] == {"d1": {"plain_peer": "127.0.0.1:1"}, "d3": {"plain_peer": "127.0.0.1:3"}}
+    newcomer = stations.fly("d2", "north")
+    assert hands(stations).do([gone("d2"), gone("d3"), gone("never-there")]) == ["removed"] * 3
+    until(lambda: newcomer.status()[0]["state"] != "UP", "the session of d2 has ended")
+    assert stations.drones_of("north") == ["d1"]
+    assert not (stations.keys("north") / "psk" / "d2.key").exists()
+    assert yaml.safe_load(stations.file("north").read_text())["drones"] == ["d1"]
+    assert flying.status()[0]["epoch"] == 0 and flying.status()[0]["state"] == "UP"
+    stations.stop("north")
+    stations.start("north")
+    assert stations.drones_of("north") == ["d1"]
+
+
+def test_a_new_key_ends_the_session_that_the_old_one_made(stations: Stations, tmp_path: Path) -> None:
+    shutil.copytree(stations.root / "drones" / "d1", tmp_path / "old")
+    thief = stations.fly("d1", "north", tmp_path / "old")
+    other = hands(stations)
+    assert other.do([order(stations, "d1", plain_peer="127.0.0.1:1")]) == ["there"]
+    assert thief.status()[0]["state"] == "UP"  # the same key and settings again change nothing
+    key_changes.rotate_drone(stations.root, "d1", "north")
+    assert other.do([order(stations, "d1", 2, plain_peer="127.0.0.1:1")]) == ["there"]
+    until(lambda: thief.status()[0]["state"] != "UP", "whoever has the old key is out")
+    stations.fly("d1", "north")
+
+
+def test_other_settings_count_at_once(stations: Stations) -> None:
+    assert hands(stations).do([order(stations, "d1", plain_bind="127.0.0.1:0")]) == ["there"]
+    assert yaml.safe_load(stations.file("north").read_text())["drone"] == {"d1": {"plain_bind": "127.0.0.1:0"}}
+
+
+def test_one_that_is_refused_costs_the_others_nothing(stations: Stations) -> None:
+    made(stations, "d2", "d3", "d4")
+    wrong = Order("drone.d3", 1, {}, {"psk.key": order(stations, "d2").files["psk.key"]})
+    orders = [order(stations, "d2"), wrong, order(stations, "d4", plain_bind="nonsense"), Order("drone.d5", 1, {})]
+    there, another, bad, without = hands(stations).do(orders)
+    assert there == "there"
+    assert another.startswith("refused: ") and "d2" in another
+    assert bad.startswith("refused: ") and "nonsense" in bad
+    assert without == "refused: there is no PSK among its keys"
+    assert stations.drones_of("north") == ["d1", "d2"]
+    assert yaml.safe_load(stations.file("north").read_text())["drones"] == ["d1", "d2"]
+
+
+def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
+    (said,) = hands(stations).do([Order("avoid", 1, families=("Falcon",))])
+    assert said.startswith("avoided: Falcon; saved in ")
+    assert yaml.safe_load(stations.file("north").read_text())["avoid"] == ["Falcon"]
+    (said,) = hands(stations).do([Order("avoid", 2, families=("Enigma",))])
+    assert "Enigma" in said
+
+
+def test_without_a_ground_station_it_waits(stations: Stations) -> None:
+    stations.stop("north")
+    before = stations.file("north").read_text()
+    with pytest.raises(CliError):
+        hands(stations).do([gone("d1")])
+    assert stations.file("north").read_text() == before
