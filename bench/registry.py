@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How soon every station has a drone that `pqcmav fleet add` names, and what the others notice of it.
 
-``tools/run bench/registry.py [--stations 2 5] [--drones 100] [--changes 20]`` runs that many ground stations with that
+``tools/run bench/registry.py [--stations 2 5] [--drones 1000] [--changes 20]`` runs that many ground stations with that
 many drones each, a nats-server, and `pqcmav fleet follow` beside each station, all on this machine. Then drones are
 added and removed by the command, as an operator does, while another drone's session carries 320 datagrams/s. Writes
 bench/results/registry.json; ``--output DIR`` writes elsewhere. nats-server has to be on the path.
@@ -143,7 +143,7 @@ def main() -> int:
     """Measures each number of stations, and writes what came."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stations", type=int, nargs="+", default=[2, 5], help="how many, one after the other")
-    parser.add_argument("--drones", type=int, default=100, help="that each station has already")
+    parser.add_argument("--drones", type=int, default=1000, help="that each station has already")
     parser.add_argument("--changes", type=int, default=20, help="drones that are added and removed again")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder for registry.json")
     options = parser.parse_args()

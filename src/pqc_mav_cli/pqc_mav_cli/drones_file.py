@@ -17,6 +17,7 @@ from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_common.atomic_file import atomic_write
 
 _MAX_BYTES = 1 << 20
+_BOM = "\ufeff"
 _INDENT = "  "
 _SHIPPED = ("pqc_mav_bringup", "config")
 
@@ -85,7 +86,7 @@ def _save(path: Path, change: Callable[[str], str]) -> None:
 
 
 def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
-    inner = _block_data(_plain(text)) if _block(yaml.compose(text, Loader=yaml.SafeLoader)) else {"drones": []}
+    inner = _block_data(_plain(text)) if _block(_compose(text)) else {"drones": []}
     settings = inner.get("drone") or {}
     for drone, given in coming.items():
         if given and drone in settings and settings[drone] != _plain(json.dumps(given)):
@@ -196,15 +197,21 @@ def _read(path: Path) -> str:
         raise CliError(f"Cannot read {path}: {getattr(error, 'strerror', None) or 'not a text file'}.") from None
 
 
+def _compose(text: str) -> yaml.Node | None:
+    """In C if PyYAML has that, since a file may name a thousand drones; its marks do not count a byte order mark."""
+    loader = yaml.SafeLoader if text.startswith(_BOM) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.compose(text, Loader=loader)
+
+
 def _composed(text: str, path: Path) -> yaml.Node | None:
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        return _compose(text)
     except yaml.YAMLError as error:
         raise CliError(f"{path}: not valid YAML: {' '.join(str(error).split())}.") from None
 
 
 def _needed(text: str) -> yaml.MappingNode:
-    block = _block(yaml.compose(text, Loader=yaml.SafeLoader))
+    block = _block(_compose(text))
     if block is None:
         raise UnfitError("it has no list 'drones', or several")
     return block
@@ -234,7 +241,7 @@ def _names(names: yaml.SequenceNode) -> list[str]:
 def _plain(text: str) -> Any:
     """All scalars as texts, and nothing in two places at once, as an alias would have it."""
     try:
-        return json.loads(json.dumps(yaml.load(text, Loader=yaml.BaseLoader)))  # noqa: S506 - makes only texts
+        return json.loads(json.dumps(yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))))  # noqa: S506 - makes only texts
     except ValueError:
         raise UnfitError("it contains itself") from None
 
