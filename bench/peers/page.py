@@ -158,7 +158,7 @@ def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
     text = (
         "\nPQC-MAV with its default settings (GSO on) beside each system that encrypts. Two figures are told apart "
         "only when their 95 % intervals do not touch; fewer than "
-        f"{COMPARED_FROM} repetitions are not compared. What this list does not name is a tie, or PQC-MAV is ahead.\n"
+        f"{COMPARED_FROM} repetitions are not compared. In everything else it is a tie, or PQC-MAV is ahead.\n"
         "\n### Where PQC-MAV is behind\n\n"
     )
     lines = dict[str, list[str]]()  # figures with the same reason, or the same systems, are told together

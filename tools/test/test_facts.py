@@ -25,8 +25,8 @@ FACTS = {
         ("README.md", r"\| handshake \| (9,\d+) bytes (\([\d,-]+\))"),
     ),
     "processor of both ends": (
-        (f"{RESULTS}/peers.md", r"\| PQC-MAV \| (1\.\d+ \([\d.-]+\)) \|"),
-        ("README.md", r"320 messages/s \| (1\.\d+) % (\([\d.-]+\)) of a core"),
+        (f"{RESULTS}/peers.md", r"\| PQC-MAV \| (\d\.\d\d \([\d.-]+\)) \| [\d.]+ \([\d.-]+\) \|"),
+        ("README.md", r"320 messages/s \| (\d\.\d+) % (\([\d.-]+\)) of a core"),
     ),
     "runs of the campaign with detectors": (
         (f"{RESULTS}/campaign-scenarios/summary.md", r"(\d+) of \1 runs passed"),

@@ -55,6 +55,7 @@ WITHOUT_KEY = {
     "ascon": "wirespec's one cipher that cryptography lacks",
     "lz4": "recordings that other programs wrote",
     "mavsdk": "a test of a ground client",
+    "nats": "the registry of 'pqcmav fleet'",
     "onnx": "training a detector",
     "onnxruntime": "the detector 'tst'",
     "oqs": "wirespec and its tests",

@@ -41,8 +41,8 @@ def _before_any_key_is_read() -> None:
         import nats  # noqa: F401
     except ModuleNotFoundError as error:
         raise CliError(
-            f"'pqcmav fleet' needs the Python packages nats-py and cryptography >= 50 ({error.name} is missing): "
-            "'tools/setup.sh dashboard' brings them.",
+            f"'pqcmav fleet' needs the Python packages nats-py and cryptography 50 or newer ({error.name} is missing): "
+            "'tools/setup.sh dashboard' brings them into a workspace, pip elsewhere.",
             ExitCode.USAGE,
         ) from None
 
@@ -76,7 +76,9 @@ def station_key(state: State = DEFAULT_STATE) -> None:
 @fleet_app.command()
 def station(
     gcs_id: Annotated[str, typer.Argument(help="The station's gcs_id.")],
-    key: Annotated[Path, typer.Argument(help="What 'pqcmav fleet station-key' printed there.")],
+    key: Annotated[
+        Path, typer.Argument(help="The file with the station's public key, as 'pqcmav fleet station-key' prints it.")
+    ],
     url: Url = "",
     root: Root = DEFAULT_ROOT,
 ) -> None:
@@ -163,10 +165,9 @@ def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
     book = _book(root)
     said = asyncio.run(confirmations(book, _needed(url)))
     for name, each in sorted(book.entries.items()):
-        what = each.get("families") if name == "avoid" else each["settings"]
-        shown = "gone" if what is None else f"{name} {', '.join(what) or 'none'}" if name == "avoid" else ""
         at = "; ".join(f"{gcs_id}: {said.get((gcs_id, name), 'not confirmed')}" for gcs_id in book.stations())
-        print(f"{name.removeprefix('drone.')}  {f'{shown}; ' if shown else ''}{at}")
+        gone = "gone; " if each.get("settings", {}) is None else ""
+        print(f"{name.removeprefix('drone.')}  {gone}{at}")
 
 
 @fleet_app.command()
@@ -234,7 +235,8 @@ def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm
     begin = time.monotonic()
 
     def heard(gcs_id: str, name: str, outcome: str) -> None:
-        _say(f"{gcs_id}: {name.removeprefix('drone.')} {outcome} ({time.monotonic() - begin:.2f} s)")
+        drone = name.removeprefix("drone.") + " " if name != "avoid" else ""
+        _say(f"{gcs_id}: {drone}{outcome} ({time.monotonic() - begin:.2f} s)")
 
     missing, refused = asyncio.run(told(book, entries, _needed(url), confirm_s, heard))
     if missing:

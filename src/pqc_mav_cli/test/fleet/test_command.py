@@ -120,8 +120,8 @@ def test_a_drone_is_added_once_and_every_station_has_it(world: World) -> None:
     until(lambda: flown.status()[0]["state"] != "UP", "the session of d7 has ended")
     assert world.stations.drones_of("south") == ["d1", "d8"]
     assert not (world.stations.root / "drones" / "d7").exists()
-    assert "north: avoid avoided: Falcon" in world.told("avoid", "Falcon")
-    assert "avoid  avoid Falcon; north: avoided: Falcon" in world.told("list")
+    assert "north: avoided: Falcon" in world.told("avoid", "Falcon")
+    assert "avoid  north: avoided: Falcon" in world.told("list")
     assert flying.status()[0]["epoch"] == 0 and flying.status()[0]["state"] == "UP"
 
 
