@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,13 @@ def test_a_number_in_two_places_is_one_number(what: str) -> None:
     measured = found(source, pattern)
     for file, how in others:
         assert found(file, how) == measured, f"{what}: {source} and {file} differ"
+
+
+def test_the_times_of_the_registry_are_those_that_were_recorded() -> None:
+    recorded = json.loads((ROOT / RESULTS / "registry.json").read_text())["stations"]
+    page = " ".join((ROOT / "docs/fleet.md").read_text().split())
+    for each in recorded.values():
+        added = sorted(each["seconds"]["add"])
+        assert f"after {statistics.median(added):.2f} s" in page
+    assert f"{sum(each['sent'] for each in recorded.values()):,} datagrams" in page
+    assert not any(each["lost"] for each in recorded.values())

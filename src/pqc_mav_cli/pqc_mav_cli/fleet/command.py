@@ -12,13 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import note
+from pqc_mav_cli.console import console, note
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root, no_core_dumps
 
 DEFAULT_STATE = Path("~/.pqcmav/registry")
 _CONFIRM_S = 10.0
 _AGAIN_S = 1.0
+_VIEW_S, _VIEW_SHARE = 2.0, 20.0  # how often a station tells of its drones, at most that part of its time
 
 fleet_app = typer.Typer(
     no_args_is_help=True,
@@ -171,6 +172,23 @@ def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
 
 
 @fleet_app.command()
+def status(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
+    """At the operator's: where each drone is connected. The exit code is 1 if one is not, or a station is silent."""
+    from pqc_mav_cli.fleet import entry
+    from pqc_mav_cli.fleet.desk import views
+    from pqc_mav_cli.fleet.view import table
+
+    book = _book(root)
+    there = [entry.drone_of(name) for name, each in book.entries.items() if each.get("settings") is not None]
+    found, wrong = table(asyncio.run(views(book, _needed(url))), there, time.time_ns() // 1_000_000)
+    console().print(found)
+    for sentence in wrong:
+        note(sentence)
+    if wrong:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@fleet_app.command()
 def follow(
     operator: Annotated[Path, typer.Argument(help="The operator's public key, 'operator.pub'.")],
     url: Url = "",
@@ -203,15 +221,16 @@ def follow(
 async def _follow(follower: Any, hands: Any, url: str) -> None:
     from nats.errors import Error as NatsError
 
-    from pqc_mav_cli.fleet.store import always
+    from pqc_mav_cli.fleet.store import ENTRY, always
+    from pqc_mav_common.local_socket import ControlError
 
-    why = ""
+    why, next_view_s = "", 0.0
     async for registry in always(url, _say):
         loaded = False
-        async with aclosing(registry.watch(">", _AGAIN_S)) as entries:
+        async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries:
             async for found in entries:
-                if isinstance(found, tuple) and not found[0].startswith("receipt."):
-                    follower.take(*found)
+                if isinstance(found, tuple):
+                    follower.take(found[0].removeprefix(ENTRY), found[1])
                 loaded = loaded or found is None
                 try:
                     if loaded:
@@ -220,9 +239,17 @@ async def _follow(follower: Any, hands: Any, url: str) -> None:
                     while follower.receipts:
                         await registry.put(*follower.receipts[0])
                         del follower.receipts[0]
+                    if time.monotonic() >= next_view_s:
+                        begin_s = time.monotonic()
+                        tunnels = await asyncio.to_thread(hands.tunnels)
+                        if view := follower.view(tunnels, time.time_ns() // 1_000_000):
+                            await registry.put(*view)
+                        now_s = time.monotonic()
+                        next_view_s = now_s + max(_VIEW_S, _VIEW_SHARE * (now_s - begin_s))
                 except NatsError:
                     break  # once more when there is a connection again
-                except CliError as error:
+                except (CliError, ControlError, OSError) as error:
+                    next_view_s = time.monotonic() + _VIEW_S
                     if str(error) != why:
                         why = str(error)
                         _say(f"waits: {why}")

@@ -10,7 +10,8 @@ from typing import Any
 
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.book import Book
-from pqc_mav_cli.fleet.store import registry
+from pqc_mav_cli.fleet.store import ENTRY, registry
+from pqc_mav_cli.fleet.view import View, opened
 
 _LOOK_S = 0.2
 
@@ -31,7 +32,7 @@ async def told(
         revisions: dict[str, int] = {}
         for name, what in entries.items():
             revisions[name], made = book.changed(name, what)
-            await found.put(name, made)
+            await found.put(ENTRY + name, made)
         open_ = {(gcs_id, name) for gcs_id in stations for name in revisions}
         refused = False
         until_s = asyncio.get_running_loop().time() + confirm_s
@@ -63,4 +64,17 @@ async def confirmations(book: Book, url: str) -> dict[tuple[str, str], str]:
                 outcome = entry.confirmed(book.operator, gcs_id, name, revision, each[1])
                 if outcome is not None:
                     said[(gcs_id, name)] = outcome
+    return said
+
+
+async def views(book: Book, url: str) -> dict[str, View | None]:
+    """What each station said last of its drones. Raises CliError."""
+    said: dict[str, View | None] = dict.fromkeys(book.stations())
+    async with registry(url) as found, aclosing(found.watch("view.*")) as told:
+        async for each in told:
+            if not isinstance(each, tuple):
+                break
+            gcs_id = each[0].removeprefix("view.")
+            if gcs_id in said:
+                said[gcs_id] = opened(book.operator, gcs_id, each[1])
     return said

@@ -91,7 +91,8 @@ def make(
     sealed = {}
     for gcs_id, (public, files) in stations.items():
         context = _context(operator.public, gcs_id, name, revision)
-        secret = json.dumps({"files": dict(files), "receipt": operator.receipt_key(context).hex()}).encode()
+        key = receipt_key(operator, gcs_id, name, revision)
+        secret = json.dumps({"files": dict(files), "receipt": key.hex()}).encode()
         sealed[gcs_id] = b64encode(public.seal(secret, context)).decode()
     body = json.dumps({"name": name, "revision": revision, **what, "sealed": sealed})
     signature = operator.key.sign(_PREFIX + body.encode())
@@ -103,12 +104,12 @@ def read(value: bytes, name: str, gcs_id: str, station: Station, operator: Opera
 
     Nothing of an entry is looked at before its signature is good. Raises EntryError.
     """
-    outer = _fields(value, {"body": str, "signature": str}) if len(value) <= LARGEST else None
+    outer = fields(value, {"body": str, "signature": str}) if len(value) <= LARGEST else None
     if outer is None:
         raise EntryError(Refusal.FORM)
     if not operator.signed(_raw(outer["signature"]), _PREFIX + outer["body"].encode()):
         raise EntryError(Refusal.SIGNATURE)
-    body = _fields(outer["body"], {"name": str, "revision": int, "sealed": dict})
+    body = fields(outer["body"], {"name": str, "revision": int, "sealed": dict})
     if body is None or not _NAME.fullmatch(body["name"]):
         raise EntryError(Refusal.FORM)
     if body["name"] != name:
@@ -117,7 +118,7 @@ def read(value: bytes, name: str, gcs_id: str, station: Station, operator: Opera
         raise EntryError(Refusal.OLD)
     context = _context(operator, gcs_id, name, body["revision"])
     plain = station.opened(_raw(body["sealed"].get(gcs_id, "")), context)
-    secret = _fields(plain, {"files": dict, "receipt": str}) if plain is not None else None
+    secret = fields(plain, {"files": dict, "receipt": str}) if plain is not None else None
     if secret is None:
         raise EntryError(Refusal.SEALED)
     files, families, settings = secret["files"], body.get("families", []), body.get("settings")
@@ -140,14 +141,20 @@ def receipt(order: Order, outcome: str) -> bytes:
 
 def confirmed(operator: Operator, gcs_id: str, name: str, revision: int, value: bytes) -> str | None:
     """What this station says of that revision; None for what is of another revision, or of somebody else."""
-    fields = _fields(value, {"revision": int, "outcome": str, "mac": str}) if len(value) <= LARGEST else None
-    if fields is None or fields["revision"] != revision or len(fields["outcome"]) > _OUTCOME:
+    said = fields(value, {"revision": int, "outcome": str, "mac": str}) if len(value) <= LARGEST else None
+    if said is None or said["revision"] != revision or len(said["outcome"]) > _OUTCOME:
         return None
-    key = operator.receipt_key(_context(operator.public, gcs_id, name, revision))
-    good = hmac.digest(key, _said(name, revision, fields["outcome"]), "sha256").hex()
-    if not hmac.compare_digest(good.encode(), fields["mac"].encode()):
+    good = hmac.digest(
+        receipt_key(operator, gcs_id, name, revision), _said(name, revision, said["outcome"]), "sha256"
+    ).hex()
+    if not hmac.compare_digest(good.encode(), said["mac"].encode()):
         return None
-    return "".join(each if each.isprintable() else "?" for each in fields["outcome"])
+    return "".join(each if each.isprintable() else "?" for each in said["outcome"])
+
+
+def receipt_key(operator: Operator, gcs_id: str, name: str, revision: int) -> bytes:
+    """Which only the operator knows, and the station from that revision of that entry."""
+    return operator.receipt_key(_context(operator.public, gcs_id, name, revision))
 
 
 def _context(operator: OperatorPublic, gcs_id: str, name: str, revision: int) -> bytes:
@@ -158,7 +165,7 @@ def _said(name: str, revision: int, outcome: str) -> bytes:
     return _PREFIX + json.dumps([name, revision, outcome]).encode()
 
 
-def _fields(text: str | bytes, kinds: Mapping[str, type]) -> dict[str, Any] | None:
+def fields(text: str | bytes, kinds: Mapping[str, type]) -> dict[str, Any] | None:
     """A JSON object that has fields of these kinds; None for anything else."""
     try:
         value = json.loads(text)

@@ -7,7 +7,7 @@ What is done is in a file, which is written before it is confirmed. It also keep
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.entry import EntryError, Order
 from pqc_mav_cli.fleet.identity import OperatorPublic, Station
+from pqc_mav_cli.fleet.view import Key, row_of, sealed
 from pqc_mav_common.atomic_file import atomic_write
 
 _NAMES = 100_000  # of entries that are remembered: more than any fleet has
@@ -40,6 +41,7 @@ class Follower:
         self._seen: dict[str, int] = {}
         self._waiting: dict[str, Order] = {}
         self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
+        self._key: Key | None = None
 
     @property
     def waiting(self) -> bool:
@@ -62,6 +64,8 @@ class Follower:
                 self._say(f"refused {_shown(name)}: {error} ({count} so far)")
                 self._write()
             return
+        if self._key is None or order.revision > self._key.revision:
+            self._key = Key.of(order.name, order.revision, order.receipt)
         if order.revision == done:  # as after a start; the operator may not have heard of it
             self._confirm(order, outcome)
         else:
@@ -78,6 +82,12 @@ class Follower:
             del self._waiting[order.name]
             self._confirm(order, outcome)
         self._write()
+
+    def view(self, tunnels: Sequence[Mapping[str, Any]], at_ms: int) -> tuple[str, bytes] | None:
+        """What the operator is told of this station's drones, under its name; None before the first entry."""
+        if self._key is None:
+            return None
+        return f"view.{self._gcs_id}", sealed(self._key, self._gcs_id, at_ms, [row_of(each) for each in tunnels])
 
     def _confirm(self, order: Order, outcome: str) -> None:
         self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))

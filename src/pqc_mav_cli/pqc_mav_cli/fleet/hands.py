@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -33,6 +34,11 @@ class Hands:
         """What the running ground station is called. Raises CliError."""
         with ground_station(self.socket) as control:
             return str(control.ask("status").get("gcs_id", "gcs"))
+
+    def tunnels(self) -> list[dict[str, Any]]:
+        """The drones of the running ground station, as it says. Raises CliError."""
+        with ground_station(self.socket) as control:
+            return list(control.ask("status")["tunnels"])
 
     def do(self, orders: Sequence[Order]) -> list[str]:
         """Does them, and returns for each what came of it, as a sentence for the operator.

@@ -22,6 +22,7 @@ from nats.js.kv import KeyValue
 from pqc_mav_cli.errors import CliError
 
 BUCKET = "pqcmav"
+ENTRY = "entry."  # names of entries begin so; those of receipts and views otherwise
 _CONNECT_S = 3.0
 _AGAIN_S = 0.5
 

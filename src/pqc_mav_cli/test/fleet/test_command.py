@@ -125,6 +125,36 @@ def test_a_drone_is_added_once_and_every_station_has_it(world: World) -> None:
     assert flying.status()[0]["epoch"] == 0 and flying.status()[0]["state"] == "UP"
 
 
+def test_the_operator_sees_where_each_drone_is(world: World) -> None:
+    world.told("add", "d7", "d8")
+    world.stations.fly("d7", "south")
+    world.stations.fly("d8", "north")
+
+    def seen() -> list[list[str]]:
+        ended = pqcmav("fleet", "status", "--registry", world.url, *world.root)
+        return [line.split()[:3] for line in ended.stdout.splitlines()[1:]] if ended.returncode == 0 else []
+
+    # d1 is in no entry and has no session, so it counts as down until it flies.
+    world.stations.fly("d1", "north")
+    until(lambda: seen() == [["d1", "north", "UP"], ["d7", "south", "UP"], ["d8", "north", "UP"]], "all are seen", 60)
+    old: list[bytes] = []
+
+    async def note(bucket: KeyValue) -> None:
+        old.append((await bucket.get("view.south")).value or b"")
+
+    world.as_a_member(note)
+    assert b"d7" not in old[0]
+    world.followers["south"].end()
+
+    async def lie(bucket: KeyValue) -> None:
+        await bucket.put("view.south", (await bucket.get("view.north")).value or b"")
+
+    world.as_a_member(lie)
+    ended = pqcmav("fleet", "status", "--registry", world.url, *world.root)
+    assert ended.returncode == 1 and "south has said nothing yet." in ended.stderr
+    assert "1 drone without a session: d7." in ended.stderr
+
+
 def test_a_registry_that_is_gone_changes_nothing_and_is_heard_when_it_is_back(world: World) -> None:
     world.told("add", "d7")
     flying = world.stations.fly("d7", "north")
@@ -184,13 +214,13 @@ def test_who_can_write_to_the_store_gets_nothing_done(world: World) -> None:
     assert all(psk not in value for value in store.values())
 
     async def attack(bucket: KeyValue) -> None:
-        await bucket.put("drone.d7", store["drone.d7"])  # back in, with the key that was taken away
-        await bucket.put("drone.d9", store["drone.d8"])  # a drone of the attacker's, with another's entry
-        await bucket.put("drone.d6", store["drone.d8"].replace(b"drone.d8", b"drone.d6"))
-        await bucket.put("drone.d8", b'{"body": "{}", "signature": ""}')
-        await bucket.put("avoid", b"\xff" * 100)
-        await bucket.delete("drone.d8")
-        await bucket.purge("avoid")
+        await bucket.put("entry.drone.d7", store["entry.drone.d7"])  # back in, with the key that was taken away
+        await bucket.put("entry.drone.d9", store["entry.drone.d8"])  # a drone of the attacker's, with another's entry
+        await bucket.put("entry.drone.d6", store["entry.drone.d8"].replace(b"drone.d8", b"drone.d6"))
+        await bucket.put("entry.drone.d8", b'{"body": "{}", "signature": ""}')
+        await bucket.put("entry.avoid", b"\xff" * 100)
+        await bucket.delete("entry.drone.d8")
+        await bucket.purge("entry.avoid")
 
     world.as_a_member(attack)
     for follower in world.followers.values():
