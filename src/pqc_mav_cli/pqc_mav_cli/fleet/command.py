@@ -214,8 +214,23 @@ def follow(
     place = state.expanduser()
     own, public = Station.read(place / "station.pem"), operator_public(operator)
     hands = Hands(keys, socket)
-    follower = Follower(hands.gcs_id(), own, public, place / "done.json", _say)
+    follower = Follower(_name(hands), own, public, place / "done.json", _say)
     asyncio.run(_follow(follower, hands, _needed(url)))
+
+
+def _name(hands: Any) -> str:
+    """The gcs_id of the ground station here, as soon as it runs: at boot either may be the first."""
+    from pqc_mav_common.local_socket import ControlError
+
+    why = ""
+    while True:
+        try:
+            return str(hands.gcs_id())
+        except (CliError, ControlError) as error:
+            if str(error) != why:
+                why = str(error)
+                _say(f"waits: {why}")
+        time.sleep(_AGAIN_S)
 
 
 async def _follow(follower: Any, hands: Any, url: str) -> None:
@@ -235,13 +250,13 @@ async def _follow(follower: Any, hands: Any, url: str) -> None:
                 try:
                     if loaded:
                         await asyncio.to_thread(follower.work, hands)
-                        why = ""
                     while follower.receipts:
                         await registry.put(*follower.receipts[0])
                         del follower.receipts[0]
                     if time.monotonic() >= next_view_s:
                         begin_s = time.monotonic()
                         tunnels = await asyncio.to_thread(hands.tunnels)
+                        why = ""
                         if view := follower.view(tunnels, time.time_ns() // 1_000_000):
                             await registry.put(*view)
                         now_s = time.monotonic()

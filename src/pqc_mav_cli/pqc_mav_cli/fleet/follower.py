@@ -76,12 +76,18 @@ class Follower:
         orders = list(self._waiting.values())
         if not orders:
             return
-        for order, outcome in zip(orders, hands.do(orders), strict=True):
+        outcomes = hands.do(orders)
+        before = dict(self._done)
+        self._done |= {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
+        try:
+            self._write()  # what is confirmed is known after a restart, too
+        except CliError:
+            self._done = before
+            raise
+        for order, outcome in zip(orders, outcomes, strict=True):
             self._say(f"{order.name}, revision {order.revision}: {outcome}")
-            self._done[order.name] = (order.revision, outcome)
             del self._waiting[order.name]
             self._confirm(order, outcome)
-        self._write()
 
     def view(self, tunnels: Sequence[Mapping[str, Any]], at_ms: int) -> tuple[str, bytes] | None:
         """What the operator is told of this station's drones, under its name; None before the first entry."""

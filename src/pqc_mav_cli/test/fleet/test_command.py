@@ -54,12 +54,12 @@ class World:
             return True
         return False
 
-    def follow(self, name: str) -> Running:
+    def follow(self, name: str, ready: str = "follows the registry") -> Running:
         keys, run = str(self.stations.keys(name)), str(self.stations.socket(name))
         place = ["--state", str(self.stations.folder / f"{name}-state"), "--gcs-keys", keys, "--socket", run]
         operator = str(self.stations.root / "fleet" / "operator.pub")
         self.followers[name] = Running("fleet", "follow", operator, *place, "--registry", self.url)
-        self.followers[name].wait_for("follows the registry")
+        self.followers[name].wait_for(ready)
         return self.followers[name]
 
     def good(self, *arguments: str) -> str:
@@ -176,13 +176,13 @@ def test_a_station_that_was_away_takes_what_it_missed(world: World) -> None:
     assert ended.returncode == 1 and "north: d7 there" in ended.stdout
     assert "Not confirmed within 10 s: south." in ended.stderr
     world.stations.stop("south")
+    follower = world.follow("south", ready="waits: Nobody answers at")
     world.stations.start("south")
-    follower = world.follow("south")
     follower.wait_for("drone.d7, revision")
     assert world.stations.drones_of("south") == ["d1", "d7"]
     world.stations.stop("south")
     pqcmav("fleet", "remove", "d7", "--registry", world.url, *world.root)
-    follower.wait_for("waits: Nobody answers at")
+    follower.wait_for("waits: Nobody answers at", after=2)
     world.stations.start("south")
     follower.wait_for("removed")
     assert world.stations.drones_of("south") == ["d1"]

@@ -105,6 +105,18 @@ def test_what_cannot_be_done_yet_waits_and_gives_way_to_what_is_newer(follower: 
     assert hands.done == [("drone.d7", 2)]
 
 
+def test_what_cannot_be_written_down_is_not_confirmed(tmp_path: Path, said: list[str]) -> None:
+    folder = tmp_path / "state"
+    follower = Follower("north", NORTH, OPERATOR.public, folder / "done.json", said.append)
+    follower.take("drone.d7", value(1))
+    with pytest.raises(CliError, match="cannot be written"):  # there is no such folder
+        follower.work(Hands())
+    assert follower.waiting and follower.receipts == []
+    folder.mkdir()
+    follower.work(Hands())
+    assert not follower.waiting and len(follower.receipts) == 1
+
+
 def test_a_state_that_is_lost_or_anothers_is_not_taken_for_none(follower: Follower, tmp_path: Path) -> None:
     follower.take("drone.d7", value(1))
     follower.work(Hands())
