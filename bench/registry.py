@@ -130,7 +130,7 @@ def measured(stations: int, drones: int, changes: int) -> tuple[dict[str, list[f
             for number in range(changes):
                 for kind in ("add", "remove"):
                     begin = time.monotonic()
-                    said = laboratory.told(kind, f"new{number}")
+                    said = laboratory.told(kind, f"new{number}", *(["--yes"] if kind == "remove" else []))
                     values.setdefault(f"{kind}, with the command", []).append(time.monotonic() - begin)
                     values.setdefault(kind, []).append(max(float(each) for each in _SECONDS.findall(said)))
         finally:

@@ -209,16 +209,22 @@ def revoke(
 
     root = _existing(root)
     key_changes.require_drone(root, drone)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise CliError(f"Nobody can be asked whether the keys of {drone} may go; add --yes.", ExitCode.USAGE)
-        typer.confirm(f"Remove all keys of {drone} below {root}? They cannot be restored", abort=True, err=True)
+    may_go(f"all keys of {drone} below {root}", yes)
     removed = key_changes.revoke(root, drone)
     note(
         f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now call 'pqcmav reload' on the "
         "ground station's machine: until then it goes on with the key it has read. Before its next start take "
         f"{drone} out of 'drones' in its configuration."
     )
+
+
+def may_go(keys: str, yes: bool) -> None:
+    """Asks whether these may be removed, unless the answer was given. Raises CliError if nobody can be asked."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise CliError(f"Nobody can be asked whether {keys} may go; add --yes.", ExitCode.USAGE)
+    typer.confirm(f"Remove {keys}? They cannot be restored", abort=True, err=True)
 
 
 @keys_app.command(name="export-drone")

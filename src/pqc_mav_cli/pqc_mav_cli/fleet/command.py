@@ -127,19 +127,29 @@ def add(
         pqc_mav_tunnel.init_keys(
             str(book.root), drones, sig_tokens=there, gcs_id=gcs_id, stations=stations_of(book.root)
         )
-    what: Mapping[str, Any] = {"settings": {"plain_endpoints": endpoint} if endpoint else {}}
-    _tell(book, {f"drone.{drone}": what for drone in dict.fromkeys(drones)}, url)
+    entries = {}
+    for drone in dict.fromkeys(drones):
+        before = book.entries.get(f"drone.{drone}", {}).get("settings") or {}
+        entries[f"drone.{drone}"] = {"settings": {"plain_endpoints": endpoint} if endpoint else before}
+    _tell(book, entries, url)
 
 
 @fleet_app.command()
-def remove(drones: DroneIds, url: Url = "", root: Root = DEFAULT_ROOT) -> None:
+def remove(
+    drones: DroneIds,
+    url: Url = "",
+    root: Root = DEFAULT_ROOT,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
     """At the operator's: remove drones at every station. Their sessions end, and their keys are gone everywhere."""
     from pqc_mav_cli import key_changes
+    from pqc_mav_cli.keys_command import may_go
 
     book = _book(root)
     for drone in drones:
         if f"drone.{drone}" not in book.entries:
             raise CliError(f"The registry has no drone '{drone}': 'pqcmav fleet list' shows them.", ExitCode.USAGE)
+    may_go(f"the keys of {', '.join(drones)}", yes)
     for drone in drones:
         if drone in key_changes.drones_of(book.root):
             key_changes.revoke(book.root, drone)

@@ -226,8 +226,6 @@ def _loaded(path: Path, blocks: list[bytes], kinds: list[type], load) -> list:  
         keys = [load(block) for block in blocks]
     except (ValueError, TypeError):
         keys = []
-    if [isinstance(key, kind) for key, kind in zip(keys, kinds, strict=False)] != [True] * len(kinds) or len(
-        keys
-    ) != len(kinds):
+    if len(keys) != len(kinds) or not all(map(isinstance, keys, kinds)):
         raise CliError(f"{path} is not the key that is wanted here; is it another file, or cut off?", ExitCode.USAGE)
     return keys

@@ -116,7 +116,9 @@ def test_a_drone_is_added_once_and_every_station_has_it(world: World) -> None:
     listed = world.told("list").splitlines()
     assert listed == [f"{drone}  north: there; south: there" for drone in ("d7", "d8")]
     flown = world.stations.drones[-1]
-    assert "south: d7 removed" in world.told("remove", "d7")
+    asked = pqcmav("fleet", "remove", "d7", "--registry", world.url, *world.root)
+    assert asked.returncode == 2 and "Nobody can be asked whether the keys of d7 may go" in asked.stderr
+    assert "south: d7 removed" in world.told("remove", "--yes", "d7")
     until(lambda: flown.status()[0]["state"] != "UP", "the session of d7 has ended")
     assert world.stations.drones_of("south") == ["d1", "d8"]
     assert not (world.stations.root / "drones" / "d7").exists()
@@ -181,7 +183,7 @@ def test_a_station_that_was_away_takes_what_it_missed(world: World) -> None:
     follower.wait_for("drone.d7, revision")
     assert world.stations.drones_of("south") == ["d1", "d7"]
     world.stations.stop("south")
-    pqcmav("fleet", "remove", "d7", "--registry", world.url, *world.root)
+    pqcmav("fleet", "remove", "--yes", "d7", "--registry", world.url, *world.root)
     follower.wait_for("waits: Nobody answers at", after=2)
     world.stations.start("south")
     follower.wait_for("removed")
@@ -209,7 +211,7 @@ def test_who_can_write_to_the_store_gets_nothing_done(world: World) -> None:
 
     world.told("add", "d7", "d8")
     world.as_a_member(note)
-    world.told("remove", "d7")
+    world.told("remove", "--yes", "d7")
     psk = (world.stations.keys("north") / "psk" / "d8.key").read_text().splitlines()[-1].encode()
     assert all(psk not in value for value in store.values())
 
