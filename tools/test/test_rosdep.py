@@ -138,5 +138,5 @@ def test_what_rosdep_does_not_bring_is_named_where_users_look() -> None:
     text = (ROOT / "docs" / "launch.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^pip install --user (.+?)(?:\s+#.*)?$", text, re.MULTILINE)
     assert set(command.split()) == {
-        *("pyarrow", "starlette", "uvicorn", "websockets"),
+        *("pyarrow", "starlette", "uvicorn", "websockets", "nats-py", "cryptography"),
     }
