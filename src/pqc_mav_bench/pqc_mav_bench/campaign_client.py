@@ -51,10 +51,12 @@ class CampaignClient:
         resume: Path | None,
         on_feedback: Callable[[Any], None],
         stop: threading.Event,
+        gone: threading.Event | None = None,
     ) -> Outcome:
         """Runs (or resumes) a campaign to its end. Setting `stop` cancels it, which leaves it resumable.
 
-        Raises BenchError when the controller is not there, refuses or is lost.
+        Whoever knows that the controller has ended sets `gone`: ROS may take half a minute to see it. Raises
+        BenchError when the controller is not there, refuses or is lost.
         """
         self._wait_for_server(stop)
         goal = RunCampaign.Goal(
@@ -74,7 +76,7 @@ class CampaignClient:
             if stop.is_set() and not asked:
                 asked = True
                 handle.cancel_goal_async()
-            if not self._client.server_is_ready():
+            if (gone is not None and gone.is_set()) or not self._client.server_is_ready():
                 raise BenchError(f"The controller {self._name} is lost; 'pqcmav bench resume' continues the campaign.")
         result = future.result().result
         folder = Path(result.run_directory) if result.run_directory else None

@@ -27,6 +27,8 @@ class Controller:
 
     def __init__(self, node: Any, ignored: int) -> None:
         self.greeted, self._ignored = 0, ignored
+        self.begun, self.may_end = threading.Event(), threading.Event()
+        self.may_end.set()
         group = ReentrantCallbackGroup()
         node.create_service(ListParameters, f"{NAME}/list_parameters", self._listed, callback_group=group)
         self.server = ActionServer(node, RunCampaign, f"{NAME}/run_campaign", self._run, callback_group=group)
@@ -38,6 +40,8 @@ class Controller:
         return response
 
     def _run(self, goal: Any) -> Any:
+        self.begun.set()
+        self.may_end.wait(20.0)
         goal.succeed()
         return RunCampaign.Result(ok=True, message="Complete.", run_directory="/tmp/c", passed=2)
 
@@ -105,3 +109,14 @@ def test_nobody_is_asked_once_it_was_stopped(offered):
     _, client = offered(0)
     with pytest.raises(BenchError, match=r"Stopped before the campaign began\."):
         run(client, stop)
+
+
+def test_nothing_is_waited_for_once_the_controller_is_known_to_have_ended(offered):
+    """Its DDS participant may look alive for long: who asked must be out of ROS before the process ends."""
+    controller, client = offered(0)
+    controller.may_end.clear()
+    gone = threading.Event()
+    threading.Thread(target=lambda: controller.begun.wait(20.0) and gone.set(), daemon=True).start()
+    with pytest.raises(BenchError, match="is lost; 'pqcmav bench resume' continues"):
+        client.run(None, None, lambda _feedback: None, gone, gone)
+    controller.may_end.set()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pqc_mav_bringup.supervisor import Supervisor
 
 KEPT_LINES = 400
+LEAVE_S = 60.0
 SHOWN_WORDS = ("error", "Error", "WARN", "failed", "ended with")
 
 
@@ -53,7 +54,9 @@ def run_here(
             own_domain(),
         ):
             supervisor = Supervisor(prepare(resolve(SYSTEM, session.values)), take)
-            return _supervised(supervisor, lambda stop: ask(session.controller, options, resume, on_feedback, stop))
+            return _supervised(
+                supervisor, lambda gone: ask(session.controller, options, resume, on_feedback, gone, gone)
+            )
     except BringupError as error:
         raise CliError(str(error)) from None
     except BenchError as error:
@@ -64,7 +67,7 @@ def run_here(
 def _supervised(supervisor: Supervisor, campaign: Callable[[threading.Event], Outcome]) -> Outcome:
     from pqc_mav_bench.errors import BenchError
 
-    stop = threading.Event()
+    gone = threading.Event()
     outcomes: list[Outcome] = []
     problems: list[BenchError] = []
 
@@ -73,7 +76,7 @@ def _supervised(supervisor: Supervisor, campaign: Callable[[threading.Event], Ou
 
         def work() -> None:
             try:
-                outcomes.append(campaign(stop))
+                outcomes.append(campaign(gone))
             except BenchError as error:
                 problems.append(error)
             finally:
@@ -83,8 +86,9 @@ def _supervised(supervisor: Supervisor, campaign: Callable[[threading.Event], Ou
         thread = threading.Thread(target=work, name="campaign", daemon=True)
         thread.start()
         await supervisor.run()
-        stop.set()
-        await asyncio.to_thread(thread.join, 5.0)
+        gone.set()
+        # Python's end would abort the process in a thread that is still in ROS.
+        await asyncio.to_thread(thread.join, LEAVE_S)
 
     asyncio.run(both())
     if outcomes:
@@ -101,10 +105,11 @@ def ask(
     resume: Path | None,
     on_feedback: Callable[[Any], None],
     stop: threading.Event,
+    gone: threading.Event | None = None,
 ) -> Outcome:
-    """Asks the node `controller` for a campaign and waits for its end. Raises BenchError and CliError."""
+    """Asks the node `controller` for a campaign and waits for its end, as `CampaignClient.run`."""
     from pqc_mav_bench.campaign_client import CampaignClient
     from pqc_mav_cli.ros_session import ros_node
 
     with ros_node("pqcmav_bench") as node:
-        return CampaignClient(node, controller).run(options, resume, on_feedback, stop)
+        return CampaignClient(node, controller).run(options, resume, on_feedback, stop, gone)
