@@ -145,7 +145,7 @@ def test_the_operator_sees_where_each_drone_is(world: World) -> None:
         old.append((await bucket.get("view.south")).value or b"")
 
     world.as_a_member(note)
-    assert b"d7" not in old[0]
+    assert b"mlkem" not in old[0]
     world.followers["south"].end()
 
     async def lie(bucket: KeyValue) -> None:
