@@ -39,7 +39,7 @@ async def told(
         async with aclosing(found.watch("receipt.>", _LOOK_S)) as receipts:
             async for each in receipts:
                 if isinstance(each, tuple):
-                    _, gcs_id, name = each[0].split(".", 2)
+                    gcs_id, name = _said_by(each[0])
                     if (gcs_id, name) in open_:
                         outcome = entry.confirmed(book.operator, gcs_id, name, revisions[name], each[1])
                         if outcome is not None:
@@ -58,7 +58,7 @@ async def confirmations(book: Book, url: str) -> dict[tuple[str, str], str]:
         async for each in receipts:
             if not isinstance(each, tuple):
                 break
-            _, gcs_id, name = each[0].split(".", 2)
+            gcs_id, name = _said_by(each[0])
             if name in book.entries:
                 revision = book.entries[name]["revision"]
                 outcome = entry.confirmed(book.operator, gcs_id, name, revision, each[1])
@@ -78,3 +78,9 @@ async def views(book: Book, url: str) -> dict[str, View | None]:
             if gcs_id in said:
                 said[gcs_id] = opened(book.operator, gcs_id, each[1])
     return said
+
+
+def _said_by(receipt: str) -> tuple[str, str]:
+    """Station and entry of a receipt, by the name that it has in the store; anybody may have written it there."""
+    gcs_id, _, name = receipt.removeprefix("receipt.").partition(".")
+    return gcs_id, name

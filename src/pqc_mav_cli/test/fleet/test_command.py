@@ -237,6 +237,8 @@ def test_who_can_write_to_the_store_gets_nothing_done(world: World) -> None:
     assert not (world.stations.keys("north") / "psk" / "d7.key").exists() and old.exists()
 
     async def lie(bucket: KeyValue) -> None:
+        for name in ("receipt.x", "receipt.north.drone", "view.north.x", "entry.x", "x"):
+            await bucket.put(name, b"{}")
         for drone in ("d7", "d8"):
             await bucket.put(f"receipt.south.drone.{drone}", store["receipt.north.drone.d8"])
 
