@@ -59,6 +59,7 @@ class Order:
         files: that drone's key files, by `psk.key` or `ALGORITHM.pub`.
         families: which the station is to avoid; of the entry `avoid` alone.
         receipt: the key by which the station confirms.
+        begun: an earlier process may have done a part of it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Order:
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     families: tuple[str, ...] = ()
     receipt: bytes = field(default=b"", repr=False)
+    begun: bool = False
 
     @property
     def drone_id(self) -> str:

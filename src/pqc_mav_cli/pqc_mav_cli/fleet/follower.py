@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,11 +38,12 @@ class Follower:
     ) -> None:
         self._gcs_id, self._station, self._operator, self._say = gcs_id, station, operator, say
         self._file = state
-        self._done, self.refused = _read(state, operator.fingerprint)
+        self._done, self.refused, self._begun = _read(state, operator.fingerprint)
         self._seen: dict[str, int] = {}
         self._waiting: dict[str, Order] = {}
         self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
         self._key: Key | None = None
+        self._written = ""
 
     @property
     def waiting(self) -> bool:
@@ -76,8 +78,13 @@ class Follower:
         orders = list(self._waiting.values())
         if not orders:
             return
+        orders = [replace(order, begun=order.name in self._begun) for order in orders]
+        before, begun = dict(self._done), self._begun
+        self._begun = begun | {order.name for order in orders}
+        self._write()
+        self._begun = begun  # of this process the hands know it themselves
         outcomes = hands.do(orders)
-        before = dict(self._done)
+        self._begun = begun - {order.name for order in orders}
         self._done |= {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
         try:
             self._write()  # what is confirmed is known after a restart, too
@@ -100,20 +107,26 @@ class Follower:
 
     def _write(self) -> None:
         state = {"operator": self._operator.fingerprint, "done": self._done, "refused": self.refused}
+        state["begun"] = sorted(self._begun)
+        text = json.dumps(state, indent=1) + "\n"
+        if text == self._written:
+            return  # as in each try while the ground station does not run
         try:
-            atomic_write(self._file, json.dumps(state, indent=1) + "\n")
+            atomic_write(self._file, text)
+            self._written = text
         except OSError as error:
             raise CliError(f"{self._file} cannot be written: {error.strerror}.") from None
 
 
-def _read(path: Path, operator: str) -> tuple[dict[str, tuple[int, str]], dict[str, int]]:
-    """What was done, and what was refused. Raises CliError for a file that is not good."""
+def _read(path: Path, operator: str) -> tuple[dict[str, tuple[int, str]], dict[str, int], set[str]]:
+    """What was done, what was refused, and what was begun. Raises CliError for a file that is not good."""
     try:
         state: dict[str, Any] = json.loads(path.read_text())
         done = {str(name): (int(revision), str(said)) for name, (revision, said) in state["done"].items()}
         refused = {str(name): int(count) for name, count in state["refused"].items()}
+        begun = {str(name) for name in state["begun"]}
     except FileNotFoundError:
-        return {}, {}
+        return {}, {}, set()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CliError(
             f"{path} cannot be read. It says which entries this station has done: with an empty one in its place it "
@@ -125,7 +138,7 @@ def _read(path: Path, operator: str) -> tuple[dict[str, tuple[int, str]], dict[s
             f"{path} is of another operator ({state.get('operator')}, now {operator}); use another --state folder.",
             ExitCode.USAGE,
         )
-    return done, refused
+    return done, refused, begun
 
 
 def _shown(name: str) -> str:

@@ -29,6 +29,7 @@ class Hands:
     def __init__(self, keys: Path, socket: str = "") -> None:
         self.keys = keys
         self.socket = socket
+        self._renewed: set[str] = set()  # drones whose key was replaced, and whose session may still be of the old one
 
     def gcs_id(self) -> str:
         """What the running ground station is called. Raises CliError."""
@@ -70,8 +71,10 @@ class Hands:
         before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
         try:
             done = control.ask("reload")
-            for drone in {*done["renewed"]} & {*coming}:  # whoever has the old key is out
+            self._renewed |= {order.drone_id for order in orders if order.begun} | {*done["renewed"]}
+            for drone in self._renewed & {*coming}:  # whoever has the old key is out
                 control.ask("drones", action="end", drone=drone)
+                self._renewed.discard(drone)
         except ControlError as error:
             atomic_write(file, before)
             if len(orders) == 1:
@@ -103,6 +106,9 @@ class Hands:
                      if each["problem"] or each["owner"] != order.drone_id]  # fmt: skip
             if wrong or len(entries) != len(order.files):
                 return f"refused: {wrong[0] if wrong else 'a key cannot be read'}"
+            there = self.keys / "psk" / f"{order.drone_id}.key"
+            if there.exists() and there.read_text("ascii") != order.files[_PSK]:
+                self._renewed.add(order.drone_id)
             public = self.keys / "drones" / order.drone_id
             for old in public.glob("*.pub"):
                 if old.name not in order.files:

@@ -105,6 +105,31 @@ def test_what_cannot_be_done_yet_waits_and_gives_way_to_what_is_newer(follower: 
     assert hands.done == [("drone.d7", 2)]
 
 
+def test_what_a_killed_process_had_begun_is_known_to_the_next_one(
+    follower: Follower, tmp_path: Path, said: list[str]
+) -> None:
+    class Killed:
+        def do(self, orders: Sequence[Order]) -> list[str]:
+            assert not orders[0].begun
+            raise SystemExit
+
+    follower.take("drone.d7", value(1))
+    with pytest.raises(SystemExit):
+        follower.work(Killed())
+    begun: list[bool] = []
+
+    class Next(Hands):
+        def do(self, orders: Sequence[Order]) -> list[str]:
+            begun.append(orders[0].begun)
+            return super().do(orders)
+
+    restarted = again(tmp_path, said)
+    for revision in (1, 2):
+        restarted.take("drone.d7", value(revision))
+        restarted.work(Next())
+    assert begun == [True, False]
+
+
 def test_what_cannot_be_written_down_is_not_confirmed(tmp_path: Path, said: list[str]) -> None:
     folder = tmp_path / "state"
     follower = Follower("north", NORTH, OPERATOR.public, folder / "done.json", said.append)

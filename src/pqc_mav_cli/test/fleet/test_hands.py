@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,20 @@ def test_a_new_key_ends_the_session_that_the_old_one_made(stations: Stations, tm
     assert other.do([order(stations, "d1", 2, plain_peer="127.0.0.1:1")]) == ["there"]
     until(lambda: thief.status()[0]["state"] != "UP", "whoever has the old key is out")
     stations.fly("d1", "north")
+
+
+def test_a_new_key_that_was_only_written_ends_the_session_too(stations: Stations, tmp_path: Path) -> None:
+    """As where a process was killed between the two: nothing differs any more, and the old session goes on."""
+    shutil.copytree(stations.root / "drones" / "d1", tmp_path / "old")
+    thief = stations.fly("d1", "north", tmp_path / "old")
+    key_changes.rotate_drone(stations.root, "d1", "north")
+    new = order(stations, "d1", 2, plain_peer="127.0.0.1:1")
+    (stations.keys("north") / "psk" / "d1.key").write_text(new.files["psk.key"])
+    stations.ask("north", "reload")
+    assert hands(stations).do([new]) == ["there"]
+    assert thief.status()[0]["state"] == "UP"
+    assert hands(stations).do([replace(new, begun=True)]) == ["there"]
+    until(lambda: thief.status()[0]["state"] != "UP", "whoever has the old key is out")
 
 
 def test_other_settings_count_at_once(stations: Stations) -> None:
