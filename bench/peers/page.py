@@ -122,11 +122,11 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
     busy = [value for values in part["notes"].get("busy_percent", {}).values() for value in values]
     others = f"processors in use before it: {share:.0f} %; " if busy and (share := statistics.median(busy)) >= 1 else ""
     again = f"{sessions} sessions; " if sessions > 1 else ""
-    own = f"{machine(part)}; " if len(set(map(machine, parts.values()))) > 1 else ""
-    own = f"{where(part)}; {own}"
+    place = f"{machine(part)}; " if len(set(map(machine, parts.values()))) > 1 else ""
     text = (
         f"\n## {title}\n\n{text}\n\n"
-        f"*{own}load average at start {loads}; {again}{others}N = {' to '.join(map(str, repeated))}*\n\n"
+        f"*{where(part)}; {place}load average at start {loads}; {again}{others}"
+        f"N = {' to '.join(map(str, repeated))}*\n\n"
     )
     text += table(["system", *(figure.title for figure in figures)], rows)
     if reasons := {name: why for name, why in reasons.items() if why}:
@@ -137,18 +137,18 @@ def part_section(name: str, parts: Mapping[str, Any], systems: Sequence[System])
     return text
 
 
-def standing(parts: Mapping[str, Any], systems: Sequence[System]) -> dict[str, dict[Figure, list[str]]]:
-    """Per verdict and figure the keys of the systems that PQC-MAV is ahead of, behind, or cannot be told from."""
-    result: dict[str, dict[Figure, list[str]]] = {AHEAD: {}, BEHIND: {}, TIE: {}}
+def behind(parts: Mapping[str, Any], systems: Sequence[System]) -> dict[Figure, list[str]]:
+    """Per figure the keys of the systems that PQC-MAV is behind."""
+    result: dict[Figure, list[str]] = {}
     compared = [each.key for each in systems if each.key not in (OWN, *YARDSTICKS, *OWN_VARIANTS)]
     for figure in FIGURES:
         found = cells(parts, figure)
         if OWN not in found:
             continue
         for key in compared:
-            if key in found and min(found[key].n, found[OWN].n) >= COMPARED_FROM:
-                outcome = verdict(found[OWN], found[key], figure.more_is_better)
-                result[outcome].setdefault(figure, []).append(key)
+            compares = key in found and min(found[key].n, found[OWN].n) >= COMPARED_FROM
+            if compares and verdict(found[OWN], found[key], figure.more_is_better) == BEHIND:
+                result.setdefault(figure, []).append(key)
     return result
 
 
@@ -162,7 +162,7 @@ def verdicts(parts: Mapping[str, Any], systems: Sequence[System]) -> str:
         "\n### Where PQC-MAV is behind\n\n"
     )
     lines = dict[str, list[str]]()  # figures with the same reason, or the same systems, are told together
-    for figure, keys in standing(parts, systems)[BEHIND].items():
+    for figure, keys in behind(parts, systems).items():
         others = ", ".join(titles[key] for key in keys)
         if figure.why:
             lines.setdefault(f". {figure.why}", []).append(f"{figure.sentence} ({others})")
