@@ -18,6 +18,7 @@ from pqc_mav_common.atomic_file import atomic_write
 
 _MAX_BYTES = 1 << 20
 _BOM = "\ufeff"
+_TEXTS = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _INDENT = "  "
 _SHIPPED = ("pqc_mav_bringup", "config")
 
@@ -86,7 +87,8 @@ def _save(path: Path, change: Callable[[str], str]) -> None:
 
 
 def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
-    inner = _block_data(_plain(text)) if _block(_compose(text)) else {"drones": []}
+    _needed(text)
+    inner = _block_data(_plain(text))
     settings = inner.get("drone") or {}
     for drone, given in coming.items():
         if given and drone in settings and settings[drone] != _plain(json.dumps(given)):
@@ -241,7 +243,7 @@ def _names(names: yaml.SequenceNode) -> list[str]:
 def _plain(text: str) -> Any:
     """All scalars as texts, and nothing in two places at once, as an alias would have it."""
     try:
-        return json.loads(json.dumps(yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))))  # noqa: S506 - makes only texts
+        return json.loads(json.dumps(yaml.load(text, Loader=_TEXTS)))  # noqa: S506 - makes only texts
     except ValueError:
         raise UnfitError("it contains itself") from None
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pqc_mav_tunnel
@@ -16,6 +18,16 @@ from pqc_mav_common.testing import own_domain
 os.environ[VARIABLE] = ""  # no test writes to its user's logs
 
 __all__ = ["keys", "own_domain"]
+
+
+@pytest.fixture
+def run_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the engines of a test have their control sockets: `run`, in a folder whose name is short enough for one."""
+    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
+        made = Path(name) / "run"
+        made.mkdir(mode=0o700)
+        monkeypatch.setenv("PQCMAV_RUN_DIR", str(made))
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,15 +71,12 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
+def fleet(run_folder: Path) -> Iterator[Fleet]:
     if not DAEMON:
         pytest.skip("pqcmav-tunneld is not on the path")
-    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
-        (Path(name) / "run").mkdir(mode=0o700)
-        monkeypatch.setenv("PQCMAV_RUN_DIR", f"{name}/run")
-        made = Fleet(Path(name))
-        yield made
-        made.close()
+    made = Fleet(run_folder.parent)
+    yield made
+    made.close()
 
 
 def test_a_fleet_leaves_a_family_and_may_come_back(fleet: Fleet) -> None:

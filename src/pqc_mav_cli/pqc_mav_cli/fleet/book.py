@@ -47,23 +47,25 @@ class Book:
             )
         return {path.stem: station_public(path) for path in paths}
 
-    def changed(self, name: str, what: Mapping[str, Any]) -> tuple[int, bytes]:
-        """The revision and the entry that says this from now on; the book has it when this returns. Raises CliError."""
-        stations = self.stations()
+    def changed(
+        self, stations: Mapping[str, StationPublic], entries: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, bytes]:
+        """What says this to these stations from now on; the book has it when this returns. Raises CliError."""
         # Of a book that was restored from a copy, too, the next revision is higher than any before.
         newest = max((each["revision"] for each in self.entries.values()), default=0)
-        revision = max(newest + 1, time.time_ns() // 1_000_000)
-        drone = entry.drone_of(name) if what.get("settings") is not None else ""
-        sealed = {gcs_id: (public, self._files(gcs_id, drone)) for gcs_id, public in stations.items()}
-        made = entry.make(self.operator, name, revision, what, sealed)
-        if len(made) > entry.LARGEST:
-            raise CliError(f"{len(stations)} stations are more than an entry has room for.", ExitCode.USAGE)
-        self.entries[name] = {"revision": revision, **what}
+        made = {}
+        for revision, (name, what) in enumerate(entries.items(), max(newest + 1, time.time_ns() // 1_000_000)):
+            drone = entry.drone_of(name) if what.get("settings") is not None else ""
+            sealed = {gcs_id: (public, self._files(gcs_id, drone)) for gcs_id, public in stations.items()}
+            made[name] = entry.make(self.operator, name, revision, what, sealed)
+            if len(made[name]) > entry.LARGEST:
+                raise CliError(f"{len(stations)} stations are more than an entry has room for.", ExitCode.USAGE)
+            self.entries[name] = {"revision": revision, **what}
         try:
             atomic_write(self._file, json.dumps({"entries": self.entries}, indent=1) + "\n")
         except OSError as error:
             raise CliError(f"{self._file} cannot be written: {error.strerror}.") from None
-        return revision, made
+        return made
 
     def _files(self, gcs_id: str, drone: str) -> dict[str, str]:
         """What this station is to have of a drone. Raises CliError."""

@@ -174,9 +174,10 @@ def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
     from pqc_mav_cli.fleet.desk import confirmations
 
     book = _book(root)
+    stations = book.stations()
     said = asyncio.run(confirmations(book, _needed(url)))
     for name, each in sorted(book.entries.items()):
-        at = "; ".join(f"{gcs_id}: {said.get((gcs_id, name), 'not confirmed')}" for gcs_id in book.stations())
+        at = "; ".join(f"{gcs_id}: {said.get((gcs_id, name), 'not confirmed')}" for gcs_id in stations)
         gone = "gone; " if each.get("settings", {}) is None else ""
         print(f"{name.removeprefix('drone.')}  {gone}{at}")
 

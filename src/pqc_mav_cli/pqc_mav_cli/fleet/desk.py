@@ -29,11 +29,9 @@ async def told(
     """
     stations = book.stations()
     async with registry(url) as found:
-        revisions: dict[str, int] = {}
-        for name, what in entries.items():
-            revisions[name], made = book.changed(name, what)
+        for name, made in book.changed(stations, entries).items():
             await found.put(ENTRY + name, made)
-        open_ = {(gcs_id, name) for gcs_id in stations for name in revisions}
+        open_ = {(gcs_id, name) for gcs_id in stations for name in entries}
         refused = False
         until_s = asyncio.get_running_loop().time() + confirm_s
         async with aclosing(found.watch("receipt.>", _LOOK_S)) as receipts:
@@ -41,7 +39,8 @@ async def told(
                 if isinstance(each, tuple):
                     gcs_id, name = _said_by(each[0])
                     if (gcs_id, name) in open_:
-                        outcome = entry.confirmed(book.operator, gcs_id, name, revisions[name], each[1])
+                        revision = book.entries[name]["revision"]
+                        outcome = entry.confirmed(book.operator, gcs_id, name, revision, each[1])
                         if outcome is not None:
                             open_.remove((gcs_id, name))
                             refused = refused or outcome.startswith("refused")

@@ -18,15 +18,15 @@ from enum import Enum
 from typing import Any
 
 from pqc_mav_cli.fleet.identity import Operator, OperatorPublic, Station, StationPublic
+from pqc_mav_cli.joining.desk import plain
+from pqc_mav_cli.joining.share import FILE_SIZE, NAME
 
 LARGEST = 256 * 1024  # bytes of an entry: some fifty stations
 AVOID = "avoid"
 _PREFIX = b"pqcmav registry 1\0"
-_ID = r"[a-z0-9_-]{1,32}"
-_NAME = re.compile(rf"drone\.({_ID})|{AVOID}")
-_FILE = re.compile(rf"psk\.key|{_ID}\.pub")
+_NAME = re.compile(rf"drone\.({NAME})|{AVOID}")
+_FILE = re.compile(rf"psk\.key|{NAME}\.pub")
 _KEY = re.compile(r"[0-9a-f]{64}")
-_FILE_SIZE = 64 * 1024
 _OUTCOME = 300  # characters
 
 
@@ -93,8 +93,7 @@ def make(
     sealed = {}
     for gcs_id, (public, files) in stations.items():
         context = _context(operator.public, gcs_id, name, revision)
-        key = receipt_key(operator, gcs_id, name, revision)
-        secret = json.dumps({"files": dict(files), "receipt": key.hex()}).encode()
+        secret = json.dumps({"files": dict(files), "receipt": operator.receipt_key(context).hex()}).encode()
         sealed[gcs_id] = b64encode(public.seal(secret, context)).decode()
     body = json.dumps({"name": name, "revision": revision, **what, "sealed": sealed})
     signature = operator.key.sign(_PREFIX + body.encode())
@@ -119,13 +118,13 @@ def read(value: bytes, name: str, gcs_id: str, station: Station, operator: Opera
     if body["revision"] < newest:
         raise EntryError(Refusal.OLD)
     context = _context(operator, gcs_id, name, body["revision"])
-    plain = station.opened(_raw(body["sealed"].get(gcs_id, "")), context)
-    secret = fields(plain, {"files": dict, "receipt": str}) if plain is not None else None
+    opened = station.opened(_raw(body["sealed"].get(gcs_id, "")), context)
+    secret = fields(opened, {"files": dict, "receipt": str}) if opened is not None else None
     if secret is None:
         raise EntryError(Refusal.SEALED)
     files, families, settings = secret["files"], body.get("families", []), body.get("settings")
     good = all(
-        _FILE.fullmatch(path) and isinstance(text, str) and len(text) <= _FILE_SIZE for path, text in files.items()
+        _FILE.fullmatch(path) and isinstance(text, str) and len(text) <= FILE_SIZE for path, text in files.items()
     )
     good = good and isinstance(families, list) and all(isinstance(each, str) for each in families)
     good = good and (settings is None or isinstance(settings, dict)) and bool(_KEY.fullmatch(secret["receipt"]))
@@ -151,7 +150,7 @@ def confirmed(operator: Operator, gcs_id: str, name: str, revision: int, value: 
     ).hex()
     if not hmac.compare_digest(good.encode(), said["mac"].encode()):
         return None
-    return "".join(each if each.isprintable() else "?" for each in said["outcome"])
+    return plain(said["outcome"], _OUTCOME)
 
 
 def receipt_key(operator: Operator, gcs_id: str, name: str, revision: int) -> bytes:

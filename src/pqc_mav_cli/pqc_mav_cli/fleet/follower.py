@@ -7,7 +7,7 @@ What is done is in a file, which is written before it is confirmed. It also keep
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.entry import EntryError, Order
 from pqc_mav_cli.fleet.identity import OperatorPublic, Station
 from pqc_mav_cli.fleet.view import Key, row_of, sealed
+from pqc_mav_cli.joining.desk import plain
 from pqc_mav_common.atomic_file import atomic_write
 
 _NAMES = 100_000  # of entries that are remembered: more than any fleet has
@@ -63,8 +64,8 @@ class Follower:
         except EntryError as error:
             count = self.refused[error.refusal.name] = self.refused.get(error.refusal.name, 0) + 1
             if count & (count - 1) == 0:  # whoever floods the store does not flood the log
-                self._say(f"refused {_shown(name)}: {error} ({count} so far)")
-                self._write()
+                self._say(f"refused {plain(name, 60)}: {error} ({count} so far)")
+                self._write(self._done, self._begun)
             return
         if self._key is None or order.revision > self._key.revision:
             self._key = Key.of(order.name, order.revision, order.receipt)
@@ -79,18 +80,12 @@ class Follower:
         if not orders:
             return
         orders = [replace(order, begun=order.name in self._begun) for order in orders]
-        before, begun = dict(self._done), self._begun
-        self._begun = begun | {order.name for order in orders}
-        self._write()
-        self._begun = begun  # of this process the hands know it themselves
+        names = {order.name for order in orders}
+        self._write(self._done, self._begun | names)  # for the next process; of this one the hands know it themselves
         outcomes = hands.do(orders)
-        self._begun = begun - {order.name for order in orders}
-        self._done |= {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
-        try:
-            self._write()  # what is confirmed is known after a restart, too
-        except CliError:
-            self._done = before
-            raise
+        done = self._done | {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
+        self._write(done, self._begun - names)  # what is confirmed is known after a restart, too
+        self._done, self._begun = done, self._begun - names
         for order, outcome in zip(orders, outcomes, strict=True):
             self._say(f"{order.name}, revision {order.revision}: {outcome}")
             del self._waiting[order.name]
@@ -105,9 +100,8 @@ class Follower:
     def _confirm(self, order: Order, outcome: str) -> None:
         self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))
 
-    def _write(self) -> None:
-        state = {"operator": self._operator.fingerprint, "done": self._done, "refused": self.refused}
-        state["begun"] = sorted(self._begun)
+    def _write(self, done: Mapping[str, tuple[int, str]], begun: Collection[str]) -> None:
+        state = {"operator": self._operator.fingerprint, "done": done, "refused": self.refused, "begun": sorted(begun)}
         text = json.dumps(state, indent=1) + "\n"
         if text == self._written:
             return  # as in each try while the ground station does not run
@@ -139,7 +133,3 @@ def _read(path: Path, operator: str) -> tuple[dict[str, tuple[int, str]], dict[s
             ExitCode.USAGE,
         )
     return done, refused, begun
-
-
-def _shown(name: str) -> str:
-    return "".join(each if each.isprintable() else "?" for each in name[:60])

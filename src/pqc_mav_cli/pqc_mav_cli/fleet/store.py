@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from enum import Enum
 from urllib.parse import urlsplit
 
 import nats
@@ -27,12 +26,6 @@ _CONNECT_S = 3.0
 _AGAIN_S = 0.5
 
 
-class Seen(Enum):
-    """What a watch may bring besides values."""
-
-    NOTHING = "nothing new"
-
-
 class Registry:
     """An open connection to the bucket."""
 
@@ -44,11 +37,11 @@ class Registry:
         """In the store when this returns. Raises NatsError or TimeoutError."""
         await self._bucket.put(name, value)
 
-    async def watch(self, names: str, every_s: float = 3600.0) -> AsyncGenerator[tuple[str, bytes] | Seen | None, None]:
+    async def watch(self, names: str, every_s: float = 3600.0) -> AsyncGenerator[tuple[str, bytes] | None, None]:
         """Values as they stand, None when these are through, then each new one, until the connection is lost.
 
         `names` may have a `*` for one part, and `>` for all that follow. What somebody deletes is not told: nothing
-        follows from it. If nothing comes for `every_s` [s] there is `Seen.NOTHING`.
+        follows from it. None comes as well if nothing else does for `every_s` [s].
         """
         watcher = await self._bucket.watch(names)
         try:
@@ -56,8 +49,7 @@ class Registry:
                 try:
                     found = await watcher.updates(timeout=every_s)  # type: ignore[no-untyped-call]
                 except NatsTimeoutError:
-                    yield Seen.NOTHING
-                    continue
+                    found = None
                 if found is None:
                     yield None
                 elif found.value:

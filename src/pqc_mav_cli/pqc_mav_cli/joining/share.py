@@ -15,12 +15,12 @@ from typing import Any
 from pqc_mav_cli.errors import CliError, engine_errors
 
 LARGEST = 1 << 20  # bytes of a share; eleven public keys need 20,000
-_NAME = r"[a-z0-9_-]{1,32}"
-_ID = re.compile(_NAME)
-_PATH = re.compile(rf"psk\.key|gcs/(?:{_NAME}/)?{_NAME}\.pub|sig/{_NAME}\.(?:key|pub)")
+NAME = r"[a-z0-9_-]{1,32}"
+_ID = re.compile(NAME)
+_PATH = re.compile(rf"psk\.key|gcs/(?:{NAME}/)?{NAME}\.pub|sig/{NAME}\.(?:key|pub)")
 _HEAD = "pqcmav-key 1\n"
 _FILES = 256
-_FILE_SIZE = 64 * 1024
+FILE_SIZE = 64 * 1024
 _TEXT = 1024
 
 
@@ -73,7 +73,7 @@ def check_files(files: Mapping[Any, Any]) -> None:
             raise ShareError(
                 f"The share that came has a file {str(name)[:80]!r}, which no drone has; nothing was kept."
             )
-        if not isinstance(text, str) or len(text) > _FILE_SIZE or not text.startswith(_HEAD) or not text.isascii():
+        if not isinstance(text, str) or len(text) > FILE_SIZE or not text.startswith(_HEAD) or not text.isascii():
             raise ShareError(f"In the share that came {name} is no key file; nothing was kept.")
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,14 +15,11 @@ if not (find_spec("nats") and find_spec("cryptography.hazmat.primitives.hpke")):
 
 
 @pytest.fixture
-def stations(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stations]:
+def stations(run_folder: Path) -> Iterator[Stations]:
     if not DAEMON:
         pytest.skip("pqcmav-tunneld is not on the path")
-    with tempfile.TemporaryDirectory(prefix="pqcmav-") as name:
-        (Path(name) / "run").mkdir(mode=0o700)
-        monkeypatch.setenv("PQCMAV_RUN_DIR", f"{name}/run")
-        made = Stations(Path(name))
-        try:
-            yield made
-        finally:
-            made.close()
+    made = Stations(run_folder.parent)
+    try:
+        yield made
+    finally:
+        made.close()
