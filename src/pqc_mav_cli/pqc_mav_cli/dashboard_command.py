@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root
 
 
 def dashboard(
@@ -20,6 +21,13 @@ def dashboard(
     ros: Annotated[
         bool, typer.Option("--ros/--no-ros", help="Also listen to ROS topics, if ROS 2 is installed.")
     ] = True,
+    fleet: Annotated[
+        bool, typer.Option("--fleet", help="At the operator's: show all stations of a registry (docs/fleet.md).")
+    ] = False,
+    url: Annotated[
+        str, typer.Option("--registry", envvar="PQCMAV_REGISTRY", help="With --fleet: its server, nats://HOST.")
+    ] = "",
+    root: Root = DEFAULT_ROOT,
     history: Annotated[
         Path | None,
         typer.Option(help="Keep what the charts show for a day in this folder, which is made and is yours alone."),
@@ -58,7 +66,9 @@ def dashboard(
         raise CliError(
             f"The dashboard needs {missing}; 'make setup' or 'pip install starlette uvicorn websockets' installs it."
         ) from None
-    beside = {} if replay else {"/metrics": _metrics(socket, ros)}
+    if fleet and (replay or socket):
+        raise CliError("--fleet shows a registry; leave --replay and --socket out.", ExitCode.USAGE)
+    beside = {} if replay or fleet else {"/metrics": _metrics(socket, ros)}
     run(
         Options(
             bind=bind,
@@ -71,9 +81,20 @@ def dashboard(
             beside=beside,
             history=history,
             allow=tuple(allow or ()),
+            source=_board(root, url) if fleet else None,
         ),
         note,
     )
+
+
+def _board(root: Path, url: str) -> Any:
+    """The stations of a registry. Raises CliError for what is missing."""
+    from pqc_mav_cli.fleet.command import needed, ready
+
+    ready()
+    from pqc_mav_cli.fleet.board import Board
+
+    return Board(root.expanduser(), needed(url))
 
 
 def _metrics(socket: str, ros: bool) -> Any:

@@ -216,9 +216,9 @@ class Control:
         self._socket.sendall(b"".join(json.dumps({"v": VERSION, **each}).encode() + b"\n" for each in requests))
         return [self._result() for _ in requests]
 
-    def events(self) -> Iterator[dict[str, Any]]:
-        """What a subscription brings, until the engine ends."""
-        self._until_s = None
+    def events(self, within_s: float | None = None) -> Iterator[dict[str, Any]]:
+        """What a subscription brings, until the engine ends; with a limit [s] TimeoutError is raised after that."""
+        self._until_s = None if within_s is None else time.monotonic() + within_s
         self._socket.settimeout(None)
         with suppress(ConnectionError):
             while True:

@@ -25,6 +25,7 @@ class End:
     stats: Mapping[str, Any] | None = None
     link: Mapping[str, Any] | None = None  # rtt_ms, rtt_min_ms, age_s, local and peer: {loss, gap_p95_ms, ...}
     seen_s: float = 0.0  # seconds by which the figures were old when they were heard
+    silent_after_s: float = SILENT_S
 
     @property
     def quality(self) -> Mapping[str, Any]:
@@ -34,7 +35,7 @@ class End:
     def silent_s(self, clock_s: float) -> float | None:
         """For how long nothing has come, once that is long enough to mean something."""
         age = clock_s - self.heard_s
-        return age if age > SILENT_S else None
+        return age if age > self.silent_after_s else None
 
 
 @dataclass(frozen=True)

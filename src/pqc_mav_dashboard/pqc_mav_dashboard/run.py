@@ -31,10 +31,13 @@ class Options:
     beside: Mapping[str, Any] = field(default_factory=dict)  # further pages, as ASGI applications
     history: Path | None = None  # a folder for what a day has brought
     allow: Sequence[str] = ()  # who else of this machine may read; see Readers
+    source: Source | None = None  # instead of what is live here; it does nothing but show
 
 
 def make_source(options: Options) -> Source:
     """The recording, or what is live on this machine. Raises ProcessError for a recording that is none."""
+    if options.source is not None:
+        return options.source
     if options.replay is not None:
         from pqc_mav_dashboard.replay_source import load  # with the recorder's package, which not everybody has
 
@@ -62,7 +65,7 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         names = host_names(options.bind, options.host_names, beyond=options.beyond_loopback)
         place = next(iter(options.host_names), f"[{options.bind}]" if ":" in options.bind else options.bind)
         told(f"http://{place}:{port}/")
-        if options.replay is None:
+        if options.replay is None and options.source is None:
             told(f"token for actions: {token.value}")
         day = Day(options.history) if options.history is not None else None
         server = make_server(source, token, names, beside=options.beside, readers=readers, day=day)

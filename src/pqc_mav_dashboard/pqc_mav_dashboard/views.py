@@ -10,7 +10,7 @@ from pqc_mav_proxy.names import DROPS, keys_are_old
 
 # The cells of a row, in this order.
 COLUMNS = (
-    *("drone", "rank", "trouble", "state", "suite", "epoch", "key_made_s", "tx_bit_s", "rx_bit_s"),
+    *("drone", "rank", "trouble", "state", "station", "suite", "epoch", "key_made_s", "tx_bit_s", "rx_bit_s"),
     *("loss", "peer_loss", "gap_p95_ms", "rtt_ms", "drops", "battery", "phase", "threat", "ends"),
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
@@ -71,6 +71,7 @@ class Rows:
             rank,
             words,
             state_of(end, picture.clock_s),
+            _station(end),
             end.status.get("suite") or None,
             end.status.get("epoch") if end.status.get("suite") else None,
             self._steady(drone, key_made_s(end, picture)),
@@ -95,6 +96,13 @@ class Rows:
         if before is None or abs(before - made_s) > KEY_STEP_S:
             self._made[drone] = before = round(made_s, 1)
         return before
+
+
+def _station(end: End) -> str | None:
+    """Where the drone has its session, by the station's name."""
+    if not end.status.get("suite"):
+        return None
+    return end.status.get("station") or (end.name.removeprefix("gcs-") if end.role == "gcs" else None)
 
 
 def drone_view(drone: str, picture: Picture) -> dict[str, Any]:

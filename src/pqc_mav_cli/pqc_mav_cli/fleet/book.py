@@ -47,6 +47,10 @@ class Book:
             )
         return {path.stem: station_public(path) for path in paths}
 
+    def drones(self) -> list[str]:
+        """Those that are to be there."""
+        return [entry.drone_of(name) for name, each in self.entries.items() if each.get("settings") is not None]
+
     def changed(
         self, stations: Mapping[str, StationPublic], entries: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, bytes]:

@@ -35,14 +35,15 @@ DroneIds = Annotated[list[str], typer.Argument(help="Ids of drones.")]
 
 
 @fleet_app.callback()
-def _before_any_key_is_read() -> None:
+def ready() -> None:
+    """Before any key is read. Raises CliError if a package is missing."""
     no_core_dumps()
     try:
         import cryptography.hazmat.primitives.hpke  # noqa: F401
         import nats  # noqa: F401
     except ModuleNotFoundError as error:
         raise CliError(
-            f"'pqcmav fleet' needs the Python packages nats-py and cryptography 50 or newer ({error.name} is missing): "
+            f"A registry needs the Python packages nats-py and cryptography 50 or newer ({error.name} is missing): "
             "'tools/setup.sh dashboard' brings them into a workspace, pip elsewhere.",
             ExitCode.USAGE,
         ) from None
@@ -175,7 +176,7 @@ def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
 
     book = _book(root)
     stations = book.stations()
-    said = asyncio.run(confirmations(book, _needed(url)))
+    said = asyncio.run(confirmations(book, needed(url)))
     for name, each in sorted(book.entries.items()):
         at = "; ".join(f"{gcs_id}: {said.get((gcs_id, name), 'not confirmed')}" for gcs_id in stations)
         gone = "gone; " if each.get("settings", {}) is None else ""
@@ -185,13 +186,14 @@ def list_entries(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
 @fleet_app.command()
 def status(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
     """At the operator's: where each drone is connected. The exit code is 1 if one is not, or a station is silent."""
-    from pqc_mav_cli.fleet import entry
     from pqc_mav_cli.fleet.desk import views
-    from pqc_mav_cli.fleet.view import table
+    from pqc_mav_cli.fleet.heard import Heard, table
 
     book = _book(root)
-    there = [entry.drone_of(name) for name, each in book.entries.items() if each.get("settings") is not None]
-    found, wrong = table(asyncio.run(views(book, _needed(url))), there, time.time_ns() // 1_000_000)
+    heard, time_s, clock_s = Heard(), time.time(), time.monotonic()
+    for gcs_id, view in asyncio.run(views(book, needed(url))).items():
+        heard.take(gcs_id, view, time_s, clock_s)
+    found, wrong = table(heard.picture(book.stations(), book.drones(), time_s, clock_s))
     console().print(found)
     for sentence in wrong:
         note(sentence)
@@ -226,7 +228,7 @@ def follow(
     own, public = Station.read(place / "station.pem"), operator_public(operator)
     hands = Hands(keys, socket)
     follower = Follower(_name(hands), own, public, place / "done.json", _say)
-    asyncio.run(_follow(follower, hands, _needed(url)))
+    asyncio.run(_follow(follower, hands, needed(url)))
 
 
 def _name(hands: Any) -> str:
@@ -247,11 +249,14 @@ def _name(hands: Any) -> str:
 async def _follow(follower: Any, hands: Any, url: str) -> None:
     from nats.errors import Error as NatsError
 
-    from pqc_mav_cli.fleet.store import ENTRY, always
+    from pqc_mav_cli.fleet.store import ENTRY, always, shown
     from pqc_mav_common.local_socket import ControlError
 
-    why, next_view_s = "", 0.0
-    async for registry in always(url, _say):
+    def connected(problem: str) -> None:
+        _say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
+
+    why, next_view_s, view = "", 0.0, None
+    async for registry in always(url, connected):
         loaded = False
         async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries:
             async for found in entries:
@@ -266,10 +271,10 @@ async def _follow(follower: Any, hands: Any, url: str) -> None:
                         del follower.receipts[0]
                     if time.monotonic() >= next_view_s:
                         begin_s = time.monotonic()
-                        tunnels = await asyncio.to_thread(hands.tunnels)
+                        view = await asyncio.to_thread(hands.look, view, time.time_ns() // 1_000_000)
                         why = ""
-                        if view := follower.view(tunnels, time.time_ns() // 1_000_000):
-                            await registry.put(*view)
+                        if told := await asyncio.to_thread(follower.told, view):
+                            await registry.put(*told)
                         now_s = time.monotonic()
                         next_view_s = now_s + max(_VIEW_S, _VIEW_SHARE * (now_s - begin_s))
                 except NatsError:
@@ -291,7 +296,7 @@ def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm
         drone = name.removeprefix("drone.") + " " if name != "avoid" else ""
         _say(f"{gcs_id}: {drone}{outcome} ({time.monotonic() - begin:.2f} s)")
 
-    missing, refused = asyncio.run(told(book, entries, _needed(url), confirm_s, heard))
+    missing, refused = asyncio.run(told(book, entries, needed(url), confirm_s, heard))
     if missing:
         raise CliError(
             f"Not confirmed within {confirm_s:g} s: {', '.join(missing)}. The registry keeps it for them; "
@@ -311,7 +316,8 @@ def _book(root: Path) -> Any:
     return Book(root.expanduser())
 
 
-def _needed(url: str) -> str:
+def needed(url: str) -> str:
+    """Where the registry is. Raises CliError for nothing."""
     if not url:
         raise CliError("Say by --registry or PQCMAV_REGISTRY where the registry is: nats://HOST:4222.", ExitCode.USAGE)
     return url

@@ -66,16 +66,17 @@ async def confirmations(book: Book, url: str) -> dict[tuple[str, str], str]:
     return said
 
 
-async def views(book: Book, url: str) -> dict[str, View | None]:
+async def views(book: Book, url: str) -> dict[str, View]:
     """What each station said last of its drones. Raises CliError."""
-    said: dict[str, View | None] = dict.fromkeys(book.stations())
+    said: dict[str, View] = {}
+    stations = book.stations()
     async with registry(url) as found, aclosing(found.watch("view.*")) as told:
         async for each in told:
             if not isinstance(each, tuple):
                 break
             gcs_id = each[0].removeprefix("view.")
-            if gcs_id in said:
-                said[gcs_id] = opened(book.operator, gcs_id, each[1])
+            if gcs_id in stations and (view := opened(book.operator, gcs_id, each[1])):
+                said[gcs_id] = view
     return said
 
 

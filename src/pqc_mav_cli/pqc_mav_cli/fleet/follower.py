@@ -16,7 +16,7 @@ from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.entry import EntryError, Order
 from pqc_mav_cli.fleet.identity import OperatorPublic, Station
-from pqc_mav_cli.fleet.view import Key, row_of, sealed
+from pqc_mav_cli.fleet.view import Key, View, sealed
 from pqc_mav_cli.joining.desk import plain
 from pqc_mav_common.atomic_file import atomic_write
 
@@ -91,11 +91,9 @@ class Follower:
             del self._waiting[order.name]
             self._confirm(order, outcome)
 
-    def view(self, tunnels: Sequence[Mapping[str, Any]], at_ms: int) -> tuple[str, bytes] | None:
+    def told(self, view: View) -> tuple[str, bytes] | None:
         """What the operator is told of this station's drones, under its name; None before the first entry."""
-        if self._key is None:
-            return None
-        return f"view.{self._gcs_id}", sealed(self._key, self._gcs_id, at_ms, [row_of(each) for each in tunnels])
+        return (f"view.{self._gcs_id}", sealed(self._key, self._gcs_id, view)) if self._key else None
 
     def _confirm(self, order: Order, outcome: str) -> None:
         self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -15,10 +14,11 @@ from pqc_mav_cli.avoid_command import leave
 from pqc_mav_cli.drones_command import ground_station, saving_to
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.fleet.entry import Order
+from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.ground_keys import hand_over
 from pqc_mav_common.atomic_file import atomic_write
-from pqc_mav_common.local_socket import Control, ControlError
+from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
 
@@ -36,10 +36,24 @@ class Hands:
         with ground_station(self.socket) as control:
             return str(control.ask("status").get("gcs_id", "gcs"))
 
-    def tunnels(self) -> list[dict[str, Any]]:
-        """The drones of the running ground station, as it says. Raises CliError."""
+    def look(self, before: View | None, at_ms: int) -> View:
+        """What the running ground station says now, and its events after those of `before`. Raises CliError."""
         with ground_station(self.socket) as control:
-            return list(control.ask("status")["tunnels"])
+            commands = ("status", "stats", "link", "hello")
+            status, stats, link, hello = control.ask_all([{"command": command} for command in commands])
+            counted, quality = ({one["drone_id"]: one for one in each["tunnels"]} for each in (stats, link))
+            rows = [row_of(one, counted.get(one["drone_id"], {}), quality.get(one["drone_id"], {}))
+                    for one in status["tunnels"]]  # fmt: skip
+            boot, newest = hello["boot"], hello["next"] - 1
+            events = [*before.events] if before and before.boot == boot else []
+            since = events[-1][0] + 1 if events else 0
+            if since <= newest:
+                control.ask("subscribe", since=max(since, newest + 1 - EVENTS), boot=boot)
+                for event in control.events(ANSWER_S):
+                    events.append((event["number"], event_of(event)))
+                    if event["number"] >= newest:
+                        break
+            return View(at_ms, rows, boot, events[-EVENTS:])
 
     def do(self, orders: Sequence[Order]) -> list[str]:
         """Does them, and returns for each what came of it, as a sentence for the operator.

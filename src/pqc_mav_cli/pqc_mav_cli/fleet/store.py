@@ -62,7 +62,7 @@ class Registry:
 @asynccontextmanager
 async def registry(url: str) -> AsyncIterator[Registry]:
     """The bucket at a server, which is made if it is missing. Raises CliError with a sentence."""
-    shown = _shown(url)
+    where = shown(url)
     lost = asyncio.Event()
     errors: list[Exception] = []
 
@@ -80,7 +80,7 @@ async def registry(url: str) -> AsyncIterator[Registry]:
         )  # fmt: skip
     except (NatsError, OSError, ValueError, TimeoutError) as error:
         why = errors[0] if errors else error
-        raise CliError(f"No registry answers at {shown}: {str(why) or type(why).__name__}.") from None
+        raise CliError(f"No registry answers at {where}: {str(why) or type(why).__name__}.") from None
     try:
         stream = connection.jetstream()
         try:
@@ -89,29 +89,29 @@ async def registry(url: str) -> AsyncIterator[Registry]:
             bucket = await stream.create_key_value(bucket=BUCKET, history=1)
         yield Registry(bucket, lost)
     except (NatsError, TimeoutError) as error:
-        raise CliError(f"The registry at {shown} does not do that: {str(error) or type(error).__name__}.") from None
+        raise CliError(f"The registry at {where} does not do that: {str(error) or type(error).__name__}.") from None
     finally:
         await connection.close()
 
 
-async def always(url: str, say: Callable[[str], None]) -> AsyncIterator[Registry]:
-    """Connections to the bucket, one after the other, for ever; says once when there is none, and when there is."""
-    there: bool | None = None
+async def always(url: str, told: Callable[[str], None]) -> AsyncIterator[Registry]:
+    """Connections to the bucket, one after the other, for ever; tells once why there is none, and "" when there is."""
+    why: str | None = None
     while True:
         try:
             async with registry(url) as found:
-                if there is not True:
-                    say(f"follows the registry at {_shown(url)}")
-                there = True
+                if why != "":
+                    told("")
+                why = ""
                 yield found
         except CliError as error:
-            if there is not False:
-                say(f"{error} All goes on as it is; asking again.")
-            there = False
+            if not why:
+                told(str(error))
+            why = str(error)
         await asyncio.sleep(_AGAIN_S)
 
 
-def _shown(url: str) -> str:
+def shown(url: str) -> str:
     """Without a password."""
     parts = urlsplit(url)
     return f"{parts.hostname or url}:{parts.port or 4222}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each station says of its drones, for the operator alone: sealed with a key of an entry that this station has.
 
-The store shows it to everybody and can show an old one again, so what counts is the time inside. No I/O but `table`.
+The store shows it to everybody and can show an old one again, so what counts is the time inside. No I/O.
 """
 
 from __future__ import annotations
@@ -12,23 +12,32 @@ import os
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from rich.table import Table
 
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.identity import Operator
-from pqc_mav_cli.wording import counted, short_code
+from pqc_mav_cli.joining.desk import plain
+from pqc_mav_proxy.names import DROPS
 
-FRESH_S = 15.0
 LARGEST = 900 * 1024  # bytes: a server takes a MiB unless it is told otherwise
+EVENTS = 100  # the newest, of all drones of a station
 _UNPACKED = 64 << 20
 _NONCE = 12
-_ROW = {"drone": str, "state": str, "suite": str, "role": str, "silence_s": float}
-_UP = ("UP", "REKEYING")
+_TEXT = 300  # characters
+# As the engine names it.
+_STATE = ("state", "suite", "station_role", "silence_s", "epoch", "key_age_s", "last_error", "hybrid",
+          "handshakes_ok", "handshakes_failed", "rekeys_ok")  # fmt: skip
+_RATES = ("tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s", "rx_bytes_per_s")
+_LINK = ("rtt_ms", "rtt_min_ms")
+_SIDE = ("loss", "gap_p95_ms", "longest_silence_ms", "blackouts")
+_EVENT = ("event", "time", "drone_id", "old", "new", "reason", "ok", "kind", "suite", "epoch", "handshake_ms", "error",
+          "text", "level")  # fmt: skip
+_TEXTS = {"drone", "state", "suite", "station_role", "last_error", "event", "drone_id", "old", "new", "reason", "kind",
+          "error", "text", "level"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,27 +56,41 @@ class Key:
 
 @dataclass(frozen=True)
 class View:
-    """One station's drones, at a time by its own clock [ms since 1970]."""
+    """One station's drones, at a time by its own clock [ms since 1970].
+
+    Attributes:
+        rows: of each drone `drone`, `status`, `stats` and `link`, with the engine's names and some of its figures.
+        boot: of the engine; numbers of events mean nothing to another one.
+        events: the newest, oldest first, each with its number.
+    """
 
     at_ms: int
     rows: Sequence[Mapping[str, Any]]
+    boot: str = ""
+    events: Sequence[tuple[int, Mapping[str, Any]]] = ()
 
 
-def row_of(tunnel: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of one drone, from what the engine says."""
-    return {
-        "drone": tunnel["drone_id"], "state": tunnel["state"], "suite": tunnel["suite"],
-        "role": tunnel["station_role"], "silence_s": float(tunnel["silence_s"] or 0),
-    }  # fmt: skip
+def row_of(status: Mapping[str, Any], stats: Mapping[str, Any], link: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of one drone, from what the engine says: not where it is, nor its application."""
+    quality = _some(link, _LINK) | {side: _some(link.get(side) or {}, _SIDE) for side in ("local", "peer")}
+    counted = _some(stats, _RATES) | {name: stats[name] for name in DROPS if stats.get(name)}
+    return {"drone": status["drone_id"], "status": _some(status, _STATE), "stats": counted, "link": quality}
 
 
-def sealed(key: Key, gcs_id: str, at_ms: int, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """As it stands in the store. Without the drones themselves if they are too many for it."""
+def event_of(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of an event."""
+    return _some(event, _EVENT)
+
+
+def sealed(key: Key, gcs_id: str, view: View) -> bytes:
+    """As it stands in the store. Without figures, or without the drones themselves, if it would be too large for it."""
+    bare = [{**row, "stats": {}, "link": {}} for row in view.rows]
+    for each in (view, replace(view, rows=bare, events=()), replace(view, rows=(), events=())):
+        plain_text = zlib.compress(json.dumps(vars(each)).encode(), 1)
+        if len(plain_text) <= LARGEST // 2:
+            break
     nonce = os.urandom(_NONCE)
-    plain = zlib.compress(json.dumps({"at_ms": at_ms, "rows": rows}).encode(), 1)
-    if len(plain) > LARGEST // 2:
-        plain = zlib.compress(json.dumps({"at_ms": at_ms, "rows": []}).encode())
-    box = AESGCM(key.secret).encrypt(nonce, plain, _context(gcs_id, key.name, key.revision))
+    box = AESGCM(key.secret).encrypt(nonce, plain_text, _context(gcs_id, key.name, key.revision))
     return json.dumps({"name": key.name, "revision": key.revision, "box": b64encode(nonce + box).decode()}).encode()
 
 
@@ -81,50 +104,61 @@ def opened(operator: Operator, gcs_id: str, value: bytes) -> View | None:
         box = b64decode(outer["box"], validate=True)
         secret = Key.of(name, revision, entry.receipt_key(operator, gcs_id, name, revision)).secret
         packed = AESGCM(secret).decrypt(box[:_NONCE], box[_NONCE:], _context(gcs_id, name, revision))
-        plain = zlib.decompressobj().decompress(packed, _UNPACKED)
+        unpacked = zlib.decompressobj().decompress(packed, _UNPACKED)
     except (ValueError, InvalidTag, zlib.error):
         return None
-    inner = entry.fields(plain, {"at_ms": int, "rows": list})
-    if inner is None or not all(_good(row) for row in inner["rows"]):
+    inner = entry.fields(unpacked, {"at_ms": int, "rows": list, "boot": str, "events": list})
+    if inner is None:
         return None
-    return View(inner["at_ms"], inner["rows"])
-
-
-def table(views: Mapping[str, View | None], drones: Sequence[str], now_ms: int) -> tuple[Table, list[str]]:
-    """A row per drone and station that has a session with it, and sentences for what is not as it should be."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("drone", "station", "state", "suite", "silent"):
-        made.add_column(title, overflow="fold")
-    by_drone: dict[str, list[tuple[str, Mapping[str, Any]]]] = {drone: [] for drone in drones}
-    wrong = []
-    for gcs_id, view in views.items():
-        if view is None:
-            wrong.append(f"{gcs_id} has said nothing yet.")
-            continue
-        age_s = (now_ms - view.at_ms) / 1000
-        if age_s > FRESH_S:
-            wrong.append(f"{gcs_id} said this {age_s:,.0f} s ago, by its clock.")
-        for row in view.rows:
-            by_drone.setdefault(row["drone"], []).append((gcs_id, row))
-    for drone, told in sorted(by_drone.items()):
-        with_session = [(gcs_id, row) for gcs_id, row in told if row["suite"]]
-        for gcs_id, row in with_session:
-            state = row["state"] if row["role"] != "standby" else f"{row['state']} standby"
-            made.add_row(drone, gcs_id, state, short_code(row["suite"]), f"{row['silence_s']:.1f} s")
-        if not with_session:
-            made.add_row(drone, "-", "DOWN", "-", "-")
-    down = [drone for drone, told in by_drone.items() if not any(row["state"] in _UP for _, row in told)]
-    if down:
-        wrong.append(f"{counted(len(down), 'drone')} without a session: {', '.join(sorted(down)[:10])}.")
-    return made, wrong
+    try:
+        return View(
+            int(_number(inner["at_ms"])), [_row(each) for each in inner["rows"]], inner["boot"],
+            [(int(_number(number)), _event(event)) for number, event in inner["events"]],
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _context(gcs_id: str, name: str, revision: int) -> bytes:
     return b"pqcmav view 1\0" + json.dumps([gcs_id, name, revision]).encode()
 
 
-def _good(row: object) -> bool:
-    """Is it a row, and does none of its words move a terminal?"""
-    if not isinstance(row, dict) or not all(type(row.get(name)) is kind for name, kind in _ROW.items()):
-        return False
-    return all(len(each) <= 64 and each.isprintable() for each in row.values() if isinstance(each, str))
+def _some(fields: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Those that are there, with texts that are fit for a terminal."""
+    found = {name: fields[name] for name in names if fields.get(name) is not None}
+    return {name: plain(each, _TEXT) if isinstance(each, str) else each for name, each in found.items()}
+
+
+def _row(row: Any) -> dict[str, Any]:
+    """What whoever shows it counts on, and nothing that a newer version may have added. Raises as `_known`."""
+    link = row["link"]
+    return {
+        "drone": _text(row["drone"]),
+        "status": {"state": "", "suite": "", **_known(row["status"], _STATE)},
+        "stats": _known(row["stats"], (*_RATES, *DROPS)),
+        "link": _known(link, _LINK) | {side: _known(link.get(side, {}), _SIDE) for side in ("local", "peer")},
+    }
+
+
+def _event(event: Any) -> dict[str, Any]:
+    return {"event": "", "time": 0, "drone_id": "", **_known(event, _EVENT)}
+
+
+def _known(fields: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The fields of these names, each a text or a number as it should be. Raises KeyError, TypeError or ValueError."""
+    if not isinstance(fields, dict):
+        raise TypeError
+    return {name: (_text if name in _TEXTS else _number)(fields[name]) for name in names if name in fields}
+
+
+def _text(value: Any) -> str:
+    """Which moves no terminal."""
+    if not isinstance(value, str) or len(value) > _TEXT or not value.isprintable():
+        raise ValueError(value)
+    return value
+
+
+def _number(value: float) -> float:
+    if not abs(value) < 1 << 63:  # as what is not a number is not
+        raise ValueError(value)
+    return value

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
-from stations import DAEMON, Stations
+from stations import DAEMON, STATIONS, Stations
 
 if not (find_spec("nats") and find_spec("cryptography.hazmat.primitives.hpke")):
     collect_ignore_glob = ["test_*.py"]
@@ -23,3 +24,16 @@ def stations(run_folder: Path) -> Iterator[Stations]:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def world(stations: Stations) -> Iterator[Any]:
+    """The stations follow a registry."""
+    from world import SERVER, world_of  # with packages that may be missing
+
+    if SERVER is None:
+        pytest.skip("nats-server is not installed")
+    with world_of(stations) as made:
+        for name in STATIONS:
+            made.follow(name)
+        yield made

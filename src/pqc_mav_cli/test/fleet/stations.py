@@ -59,9 +59,9 @@ class Stations:
         except OSError:
             return False
 
-    def ask(self, name: str, command: str) -> dict[str, Any]:
+    def ask(self, name: str, command: str, **arguments: Any) -> dict[str, Any]:
         with Control(Place(self.socket(name))) as control:
-            return control.ask(command)
+            return control.ask(command, **arguments)
 
     def drones_of(self, name: str) -> list[str]:
         return [each["drone_id"] for each in self.ask(name, "drones")["drones"]]

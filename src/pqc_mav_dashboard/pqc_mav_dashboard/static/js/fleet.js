@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet: one row per drone, worst first. Only the rows in sight are elements, so a thousand cost as much as twenty.
 
-import { DASH, bits, duration, milliseconds, percent, suite } from "./format.js";
+import { DASH, bits, duration, endName, milliseconds, percent, suite } from "./format.js";
 import { csvButton } from "./csv.js";
 import { el, setText } from "./dom.js";
 
@@ -11,6 +11,7 @@ const COLUMNS = [
   { key: "drone", title: "Drone", text: (r) => r.drone },
   { key: "state", title: "State", text: (r) => r.state },
   { key: "trouble", title: "Why", text: (r) => r.trouble || "well", sort: "rank", down: true },
+  { key: "station", title: "Station", text: (r) => endName(r.station) || DASH },
   { key: "suite", title: "Suite", text: (r) => suite(r.suite) },
   { key: "key_made_s", title: "Key age", text: (r, now) => (r.key_made_s === null ? DASH : duration(now - r.key_made_s)) },
   { key: "tx_bit_s", title: "Sent", text: (r) => bits(r.tx_bit_s), down: true },
@@ -46,7 +47,7 @@ export class FleetView {
 
   build(root) {
     this.summary = el("p", { class: "summary", role: "status" }, "waiting for the first answer");
-    this.filter = el("input", { type: "search", id: "filter", placeholder: "drone, state or suite", autocomplete: "off" });
+    this.filter = el("input", { type: "search", id: "filter", placeholder: "drone, state, station or suite", autocomplete: "off" });
     this.filter.addEventListener("input", () => this.arrange());
     this.worst = el("button", { type: "button", onclick: () => this.by("rank", true) }, "Worst first");
     const head = el(
@@ -115,7 +116,7 @@ export class FleetView {
     const sign = down ? -1 : 1;
     const found = [];
     for (const row of this.rows.values()) {
-      if (wanted && !`${row.drone} ${row.state} ${suite(row.suite)} ${row.trouble}`.toLowerCase().includes(wanted)) continue;
+      if (wanted && !`${row.drone} ${row.state} ${row.station || ""} ${suite(row.suite)} ${row.trouble}`.toLowerCase().includes(wanted)) continue;
       found.push(row);
     }
     found.sort((a, b) => {

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav dashboard --fleet`: all stations of a registry on one page, as a source of the dashboard."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Any
+
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet.book import Book
+from pqc_mav_cli.fleet.heard import Heard
+from pqc_mav_cli.fleet.store import always
+from pqc_mav_cli.fleet.view import View, opened
+from pqc_mav_dashboard.errors import RefusalError
+from pqc_mav_dashboard.event_log import EventLog
+from pqc_mav_dashboard.picture import Picture
+from pqc_mav_dashboard.source import ACTIONS
+from pqc_mav_dashboard.suites import known_suites
+
+_LOOK_S = 1.0  # so soon a lost connection is known
+_EVENTS = 5000
+SHOWS_ONLY = "The registry only shows: ask at the drone's ground station."
+ABSENT = "A registry has what the ground stations know of the tunnels, and nothing of the aircraft."
+
+
+class Board:
+    """What the operator may read. Loss of the registry changes no link: the page says that it is away."""
+
+    def __init__(self, root: Path, url: str) -> None:
+        """Raises CliError where no operator's key can be read, or no station has one."""
+        self._root, self._url = root, url
+        self._book = Book(root)
+        self._stations = self._book.stations()
+        self._written = self._stamp()
+        self._heard = Heard()
+        self._numbers: dict[str, tuple[str, int]] = {}
+        self._log = EventLog(_EVENTS)
+        self._problem = self._unread = ""
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begins to watch."""
+        self._watching = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """Ends it."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+            self._watching = None
+
+    async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
+        """Everything, whatever is asked for: it is here already."""
+        self._read_again()
+        picture = self._heard.picture(self._stations, self._book.drones(), time.time(), time.monotonic())
+        picture.notes += [each for each in (self._problem, self._unread) if each]
+        picture.absent = ABSENT
+        return picture
+
+    async def handshakes(self, drone: str) -> list[dict[str, Any]]:
+        """Those that the newest events told of."""
+        told = [each for each in self._log.after(0)[1] if each["event"] == "handshake" and each["drone_id"] == drone]
+        return sorted(told, key=lambda each: -each["time"])
+
+    def events(self, after: int) -> tuple[int, list[dict[str, Any]]]:
+        """The stations' own; some are of the time before anybody looked."""
+        return self._log.after(after)
+
+    def history(self, drone: str) -> list[list[float | None]] | None:
+        """The registry keeps none."""
+        return None
+
+    async def suites(self) -> list[dict[str, Any]]:
+        """As this version knows them."""
+        return known_suites()
+
+    def actions(self, drone: str, picture: Picture) -> Mapping[str, str]:
+        """None."""
+        return dict.fromkeys(ACTIONS, SHOWS_ONLY)
+
+    async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:
+        """Raises RefusalError."""
+        raise RefusalError("not_possible", SHOWS_ONLY)
+
+    def replay(self) -> None:
+        """Live."""
+
+    def steer(self, what: str, value: float) -> None:
+        """Raises RefusalError."""
+        raise RefusalError("bad_request", "This is no recording: time cannot be steered.")
+
+    def _stamp(self) -> int:
+        """When the book or the set of stations was changed."""
+        folder = self._root / "fleet"
+        stamps = [path.stat().st_mtime_ns for path in (folder / "book.json", folder / "stations") if path.exists()]
+        return max(stamps, default=0)
+
+    def _read_again(self) -> None:
+        try:
+            if (stamp := self._stamp()) != self._written:
+                self._book, self._written = Book(self._root), stamp
+                self._stations = self._book.stations()
+            self._unread = ""
+        except (CliError, OSError) as error:
+            self._unread = str(error)
+
+    async def _watch(self) -> None:
+        def told(problem: str) -> None:
+            self._problem = problem
+
+        async for registry in always(self._url, told):
+            async with aclosing(registry.watch("view.*", _LOOK_S)) as views:
+                async for each in views:
+                    gcs_id = each[0].removeprefix("view.") if each else ""
+                    if each and gcs_id in self._stations:
+                        view = await asyncio.to_thread(opened, self._book.operator, gcs_id, each[1])
+                        if view and self._heard.take(gcs_id, view, time.time(), time.monotonic()):
+                            self._note(gcs_id, view)
+
+    def _note(self, gcs_id: str, view: View) -> None:
+        boot, newest = self._numbers.get(gcs_id, ("", -1))
+        for number, event in view.events:
+            if boot != view.boot or number > newest:
+                self._log.add(gcs_id, event)
+        self._numbers[gcs_id] = (view.boot, view.events[-1][0] if view.events else -1)
