@@ -10,8 +10,8 @@ from pqc_mav_proxy.names import DROPS, keys_are_old
 
 # The cells of a row, in this order.
 COLUMNS = (
-    *("drone", "rank", "trouble", "state", "station", "suite", "epoch", "key_made_s", "tx_bit_s", "rx_bit_s"),
-    *("loss", "peer_loss", "gap_p95_ms", "rtt_ms", "drops", "battery", "phase", "threat", "ends"),
+    *("drone", "rank", "trouble", "state", "suite", "epoch", "key_made_s", "tx_bit_s", "rx_bit_s"),
+    *("loss", "peer_loss", "gap_p95_ms", "rtt_ms", "drops", "battery", "phase", "threat", "ends", "station"),
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
 LEVELS = ("none", "suspicious", "attack")
@@ -71,7 +71,6 @@ class Rows:
             rank,
             words,
             state_of(end, picture.clock_s),
-            _station(end),
             end.status.get("suite") or None,
             end.status.get("epoch") if end.status.get("suite") else None,
             self._steady(drone, key_made_s(end, picture)),
@@ -86,6 +85,7 @@ class Rows:
             name_in(PHASES, senses["vehicle"].fields.get("phase")) if "vehicle" in senses else None,
             name_in(LEVELS, senses["threat"].fields.get("level")) if "threat" in senses else None,
             [each.name for each in ends],
+            _station(end),
         ]
 
     def _steady(self, drone: str, made_s: float | None) -> float | None:

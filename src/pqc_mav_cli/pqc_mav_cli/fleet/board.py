@@ -22,6 +22,7 @@ from pqc_mav_dashboard.source import ACTIONS
 from pqc_mav_dashboard.suites import known_suites
 
 _LOOK_S = 1.0  # so soon a lost connection is known
+_FIRST_S = 2.0
 _EVENTS = 5000
 SHOWS_ONLY = "The registry only shows: ask at the drone's ground station."
 ABSENT = "A registry has what the ground stations know of the tunnels, and nothing of the aircraft."
@@ -37,14 +38,19 @@ class Board:
         self._stations = self._book.stations()
         self._written = self._stamp()
         self._heard = Heard()
+        self._new: dict[str, tuple[bytes, float, float]] = {}
+        self._through = asyncio.Event()
         self._numbers: dict[str, tuple[str, int]] = {}
         self._log = EventLog(_EVENTS)
         self._problem = self._unread = ""
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begins to watch."""
+        """Begins to watch, so that the first picture is no empty one."""
+        self._through.clear()
         self._watching = asyncio.create_task(self._watch())
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._through.wait(), _FIRST_S)
 
     async def stop(self) -> None:
         """Ends it."""
@@ -57,6 +63,7 @@ class Board:
     async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """Everything, whatever is asked for: it is here already."""
         self._read_again()
+        await self._open()
         picture = self._heard.picture(self._stations, self._book.drones(), time.time(), time.monotonic())
         picture.notes += [each for each in (self._problem, self._unread) if each]
         picture.absent = ABSENT
@@ -116,11 +123,20 @@ class Board:
         async for registry in always(self._url, told):
             async with aclosing(registry.watch("view.*", _LOOK_S)) as views:
                 async for each in views:
-                    gcs_id = each[0].removeprefix("view.") if each else ""
-                    if each and gcs_id in self._stations:
-                        view = await asyncio.to_thread(opened, self._book.operator, gcs_id, each[1])
-                        if view and self._heard.take(gcs_id, view, time.time(), time.monotonic()):
-                            self._note(gcs_id, view)
+                    if each:
+                        self._new[each[0].removeprefix("view.")] = (each[1], time.time(), time.monotonic())
+                    else:
+                        self._through.set()
+
+    async def _open(self) -> None:
+        """What has come. Only as often as somebody asks: with thousands of drones it takes a while."""
+        new, self._new = self._new, {}
+        for gcs_id in self._stations:
+            if gcs_id in new:
+                value, time_s, clock_s = new[gcs_id]
+                view = await asyncio.to_thread(opened, self._book.operator, gcs_id, value)
+                if view and self._heard.take(gcs_id, view, time_s, clock_s):
+                    self._note(gcs_id, view)
 
     def _note(self, gcs_id: str, view: View) -> None:
         boot, newest = self._numbers.get(gcs_id, ("", -1))

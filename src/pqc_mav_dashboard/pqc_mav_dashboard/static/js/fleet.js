@@ -127,7 +127,12 @@ export class FleetView {
     });
     this.order = found;
     let troubled = 0;
-    for (const row of this.rows.values()) if (row.rank > 1) troubled++;
+    const stations = new Set();
+    for (const row of this.rows.values()) {
+      if (row.rank > 1) troubled++;
+      if (row.station) stations.add(row.station);
+    }
+    this.scroller.classList.toggle("several", stations.size > 1); // one alone needs no column
     const all = `${this.rows.size.toLocaleString("en")} ${this.rows.size === 1 ? "drone" : "drones"}`;
     setText(this.summary, this.rows.size ? `${all}, ${troubled ? `${troubled.toLocaleString("en")} in trouble` : "all well"}` : "no drone is known here yet");
     this.draw();
