@@ -23,8 +23,8 @@ def avoid(
     families: Annotated[
         list[str] | None,
         typer.Argument(
-            help="lattices, codes, hashes, or families by name (ML-KEM, Falcon ...), which replace those named before; "
-            f"'{NONE}' avoids none any more. Without: which are avoided.",
+            help="lattices, codes, hashes, families by name (ML-KEM, Falcon ...), or suites of level1 or level3; they "
+            f"replace those named before, and '{NONE}' avoids none any more. Without: which are avoided.",
         ),
     ] = None,
     no_save: NoSave = False,

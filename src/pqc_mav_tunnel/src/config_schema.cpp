@@ -179,8 +179,9 @@ const std::vector<ConfigKey>& table() {
       {"allowed_suites", Strings{}, kNone, kNone, "",
        "Suites a drone may ask for; empty = all for which this gcs has the algorithms and signing keys.", false, true},
       {"avoid", Strings{}, kNone, kNone, "",
-       "Families of algorithms with which no keys are made any more: lattices, codes, hashes, or one by its name, such "
-       "as ML-KEM or Falcon ('pqcmav avoid'). A drone that asks for such a suite is told, and takes another one.",
+       "With which algorithms no keys are made any more: lattices, codes, hashes, a family by its name, such as ML-KEM "
+       "or Falcon, or level1, level3 ('pqcmav avoid'). A drone that asks for such a suite is told, and takes another "
+       "one.",
        false, true},
       {"allow_pure", true, kNone, kNone, "", "Accept handshakes without X25519.", false, true},
       {"max_handshakes", i(16), 1, 1024, "",

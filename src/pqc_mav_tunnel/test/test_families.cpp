@@ -26,6 +26,17 @@ TEST(Families, AreWhatAlgorithmsRestOn) {
   EXPECT_FALSE(Families().has(*find_suite(kDefaultSuite)));
 }
 
+TEST(Families, AreLevelsToo) {
+  const auto below_three = Families::named("Level1"), below_five = Families::of({"level1", "level3"});
+  for (const auto& each : all_suites()) {
+    EXPECT_EQ(below_three.has(each), each.level == 1) << each.id;
+    EXPECT_EQ(below_five.has(each), each.level != 5) << each.id;
+  }
+  EXPECT_TRUE(below_five.leaves_a_suite());
+  EXPECT_FALSE(Families::of({"level1", "level3", "lattices", "codes"}).leaves_a_suite());
+  EXPECT_EQ(successors(*find_suite("ML-512-AG-MD-44"), 1, below_three).front()->short_code, "ML-768-AG-MD-65");
+}
+
 /// docs/protocol.md section 4.
 TEST(Families, HaveTheirBitsOnTheWire) {
   EXPECT_EQ(Families::named("ml-kem").bits(), 0x0001);
@@ -36,6 +47,8 @@ TEST(Families, HaveTheirBitsOnTheWire) {
   EXPECT_EQ(Families::named("Falcon").bits(), 0x0200);
   EXPECT_EQ(Families::named("SPHINCS+").bits(), 0x0400);
   EXPECT_EQ(Families::named("SLH-DSA").bits(), 0x0800);
+  EXPECT_EQ(Families::named("level1").bits(), 0x4000);
+  EXPECT_EQ(Families::named("level3").bits(), 0x8000);
 }
 
 TEST(Families, AreToldInTheFewestNames) {
@@ -44,7 +57,8 @@ TEST(Families, AreToldInTheFewestNames) {
   EXPECT_EQ(Families::of({"hqc", "lattices"}).text(), "lattices, HQC");
   EXPECT_EQ(Families::of({"ml-kem", "frodokem", "ml-dsa", "falcon"}).text(), "lattices");
   EXPECT_EQ(Families::of({"falcon"}).text(), "Falcon");
-  EXPECT_EQ(Families(0xF0E0).text(), "") << "families that this program does not know";
+  EXPECT_EQ(Families::of({"level3", "falcon", "level1"}).text(), "Falcon, level1, level3");
+  EXPECT_EQ(Families(0x30E0).text(), "") << "families that this program does not know";
 }
 
 TEST(Families, OneThatDoesNotExistIsRefusedWithThoseThatDo) {
@@ -55,7 +69,7 @@ TEST(Families, OneThatDoesNotExistIsRefusedWithThoseThatDo) {
     EXPECT_EQ(error.code(), Errc::config_invalid);
     const std::string text = error.what();
     EXPECT_NE(text.find("'lettuce'"), std::string::npos) << text;
-    for (const auto* name : {"lattices", "codes", "hashes", "ML-KEM", "Falcon"})
+    for (const auto* name : {"lattices", "codes", "hashes", "ML-KEM", "Falcon", "level1"})
       EXPECT_NE(text.find(name), std::string::npos) << text;
   }
 }

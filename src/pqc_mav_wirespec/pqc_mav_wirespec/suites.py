@@ -142,6 +142,9 @@ ASCON_AEAD128 = Aead("asconaead128", "AA", 16, 16, Edition.LATER)
 AEADS = (AES_GCM, CHACHA20_POLY1305, ASCON_128A, ASCON_AEAD128)
 
 
+_LEVEL_BITS = {1: 0x4000, 3: 0x8000}
+
+
 @dataclass(frozen=True)
 class Suite:
     """One combination of equal NIST level; `id` is what the wire carries, `short_code` an alias for people."""
@@ -177,8 +180,8 @@ class Suite:
 
     @property
     def families(self) -> int:
-        """The bits of its two families, as a Reject 2 has them (docs/protocol.md section 4)."""
-        return 1 << (self.kem.family_id - 1) | 1 << (7 + self.sig.family_id)
+        """The bits of its two families and its level, as a Reject 2 has them (docs/protocol.md section 4)."""
+        return 1 << (self.kem.family_id - 1) | 1 << (7 + self.sig.family_id) | _LEVEL_BITS.get(self.level, 0)
 
     @property
     def header_ids(self) -> bytes:

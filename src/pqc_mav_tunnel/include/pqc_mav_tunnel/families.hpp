@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families of KEMs and signatures that a ground station makes no keys with any more.
+// Families of KEMs and signatures, and security levels, that a ground station makes no keys with any more.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace pqcmav {
 
 /// A set of families, in two bytes as a Reject has them (docs/protocol.md section 4): bit n - 1 is the KEMs of
-/// family_id n, bit 7 + n the signatures of family_id n.
+/// family_id n, bit 7 + n the signatures of family_id n; bits 14 and 15 are all suites of levels 1 and 3.
 class Families {
  public:
   constexpr Families() noexcept = default;
   constexpr explicit Families(std::uint16_t bits) noexcept : bits_(bits) {}
-  /// By a family's name ("ML-KEM", "SPHINCS+") or that of what it rests on: lattices, codes, hashes; without regard to
-  /// case. Throws TunnelError(config_invalid) with the names there are.
+  /// By a family's name ("ML-KEM", "SPHINCS+") or that of what it rests on: lattices, codes, hashes; or level1,
+  /// level3; without regard to case. Throws TunnelError(config_invalid) with the names there are.
   static Families named(std::string_view name);
   static Families of(const std::vector<std::string>& names);
 

@@ -47,6 +47,19 @@ std::uint16_t bits_of(const Group& group) {
   return out;
 }
 
+struct Level {
+  std::string_view name;
+  std::uint8_t level;
+  std::uint16_t bit;
+};
+constexpr Level kLevels[] = {{"level1", 1, 0x4000}, {"level3", 3, 0x8000}};
+
+constexpr std::uint16_t bit_of_level(std::uint8_t level) noexcept {
+  for (const auto& each : kLevels)
+    if (each.level == level) return each.bit;
+  return 0;
+}
+
 void add(std::string& list, std::string_view name) { list.append(list.empty() ? "" : ", ").append(name); }
 
 }  // namespace
@@ -54,11 +67,14 @@ void add(std::string& list, std::string_view name) { list.append(list.empty() ? 
 Families Families::named(std::string_view name) {
   for (const auto& group : groups())
     if (group.name == lowered(name)) return Families(bits_of(group));
+  for (const auto& level : kLevels)
+    if (level.name == lowered(name)) return Families(level.bit);
   if (const auto bits = bits_of_family(name); bits != 0) return Families(bits);
   std::string known;
   for (const auto& group : groups()) add(known, group.name);
   for (const auto& group : groups())
     for (const auto family : group.families) add(known, family);
+  for (const auto& level : kLevels) add(known, level.name);
   throw TunnelError(Errc::config_invalid, "'avoid': there is no family '" + std::string(name.substr(0, 40)) +
                                               "' of algorithms; there are " + known + ".");
 }
@@ -70,7 +86,7 @@ Families Families::of(const std::vector<std::string>& names) {
 }
 
 bool Families::has(const Suite& suite) const noexcept {
-  return (bits_ & (bit_of(*suite.kem) | bit_of(*suite.sig))) != 0;
+  return (bits_ & (bit_of(*suite.kem) | bit_of(*suite.sig) | bit_of_level(suite.level))) != 0;
 }
 
 bool Families::leaves_a_suite() const {
@@ -89,6 +105,8 @@ std::string Families::text() const {
   for (const auto& group : groups())
     for (const auto family : group.families)
       if ((left & bits_of_family(family)) != 0) add(out, family);
+  for (const auto& level : kLevels)
+    if ((left & level.bit) != 0) add(out, level.name);
   return out;
 }
 
