@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -107,6 +108,9 @@ def add(
         list[str] | None,
         typer.Option(help="Its plaintext at each station, e.g. udp-listen:127.0.0.1:14560; repeat it. For one drone."),
     ] = None,
+    suite: Annotated[
+        list[str] | None, typer.Option(help="A suite that it may ask for; repeat it. Default: all. For one drone.")
+    ] = None,
     url: Url = "",
     root: Root = DEFAULT_ROOT,
 ) -> None:
@@ -119,8 +123,10 @@ def add(
     from pqc_mav_cli.joining.ground_keys import station_folder
     from pqc_mav_cli.key_changes import stations_of, tokens
 
-    if endpoint and len(drones) > 1:
-        raise CliError("--endpoint is one drone's; add the others by themselves.", ExitCode.USAGE)
+    settings = {"plain_endpoints": endpoint, "allowed_suites": suite}
+    given = {key: value for key, value in settings.items() if value}
+    if given and len(drones) > 1:
+        raise CliError("--endpoint and --suite are one drone's; add the others by themselves.", ExitCode.USAGE)
     book = _book(root)
     for gcs_id in book.stations():
         there = tokens(station_folder(book.root, gcs_id) / "sig")
@@ -131,7 +137,7 @@ def add(
     entries = {}
     for drone in dict.fromkeys(drones):
         before = book.entries.get(f"drone.{drone}", {}).get("settings") or {}
-        entries[f"drone.{drone}"] = {"settings": {"plain_endpoints": endpoint} if endpoint else before}
+        entries[f"drone.{drone}"] = {"settings": {**before, **given}}
     _tell(book, entries, url)
 
 
@@ -159,7 +165,7 @@ def remove(
 
 @fleet_app.command()
 def avoid(
-    families: Annotated[list[str], typer.Argument(help="As of 'pqcmav avoid': lattices, ML-KEM ..., or none.")],
+    families: Annotated[list[str], typer.Argument(help="As of 'pqcmav avoid': lattices, ML-KEM, level1 ..., or none.")],
     url: Url = "",
     root: Root = DEFAULT_ROOT,
 ) -> None:
@@ -202,12 +208,45 @@ def status(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
 
 
 @fleet_app.command()
+def flights(
+    drone: Annotated[str, typer.Option(help="Only those with this drone.")] = "",
+    since: Annotated[datetime | None, typer.Option(help="Only those that ended after this (local time).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only those that began before this (local time).")] = None,
+    get: Annotated[Path | None, typer.Option(help="Fetch them into this folder; what is there already stays.")] = None,
+    url: Url = "",
+    root: Root = DEFAULT_ROOT,
+) -> None:
+    """At the operator's: list recordings that the stations have sent, by time, or fetch them."""
+    from pqc_mav_cli.fleet.desk import fetched, flights_of
+
+    book = _book(root)
+    begin_s, end_s = since.timestamp() if since else 0.0, until.timestamp() if until else 1e12
+    found, strange = asyncio.run(flights_of(book, needed(url)))
+    wanted = [
+        (flight, box) for flight, box in found
+        if flight.end_s >= begin_s and flight.begin_s <= end_s and (not drone or drone in flight.drones)
+    ]  # fmt: skip
+    for flight, _ in wanted:
+        at = datetime.fromtimestamp(flight.begin_s).strftime("%Y-%m-%d %H:%M")
+        minutes = (flight.end_s - flight.begin_s) / 60
+        print(f"{at}  {minutes:5.1f} min  {flight.size / 1e6:6.1f} MB  {flight.name}  {', '.join(flight.drones)}")
+    if strange:
+        note(f"Left out {strange} that no station of this fleet has sent.")
+    if get is not None:
+        get.mkdir(parents=True, exist_ok=True)
+        asyncio.run(fetched(wanted, needed(url), get, note))
+
+
+@fleet_app.command()
 def follow(
     operator: Annotated[Path, typer.Argument(help="The operator's public key, 'operator.pub'.")],
     url: Url = "",
     state: State = DEFAULT_STATE,
     gcs_keys: Annotated[
         Path | None, typer.Option(help="Where the ground station reads its keys. With the Debian package: its own.")
+    ] = None,
+    flights: Annotated[
+        Path | None, typer.Option(help="Send recordings that are completed in this folder, for 'pqcmav fleet flights'.")
     ] = None,
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
 ) -> None:
@@ -218,6 +257,7 @@ def follow(
     from pqc_mav_cli.fleet.follower import Follower
     from pqc_mav_cli.fleet.hands import Hands
     from pqc_mav_cli.fleet.identity import Station, operator_public
+    from pqc_mav_cli.fleet.sender import Sender
     from pqc_mav_cli.joining.packaged import packaged
 
     package = packaged("gcs")
@@ -227,8 +267,10 @@ def follow(
     place = state.expanduser()
     own, public = Station.read(place / "station.pem"), operator_public(operator)
     hands = Hands(keys, socket)
-    follower = Follower(_name(hands), own, public, place / "done.json", _say)
-    asyncio.run(_follow(follower, hands, needed(url)))
+    gcs_id = _name(hands)
+    follower = Follower(gcs_id, own, public, place / "done.json", _say)
+    sender = Sender(gcs_id, flights.expanduser(), place / "flights.json", _say) if flights else None
+    asyncio.run(_follow(follower, hands, sender, needed(url)))
 
 
 def _name(hands: Any) -> str:
@@ -246,7 +288,7 @@ def _name(hands: Any) -> str:
         time.sleep(_AGAIN_S)
 
 
-async def _follow(follower: Any, hands: Any, url: str) -> None:
+async def _follow(follower: Any, hands: Any, sender: Any, url: str) -> None:
     from nats.errors import Error as NatsError
 
     from pqc_mav_cli.fleet.store import ENTRY, always, shown
@@ -258,7 +300,7 @@ async def _follow(follower: Any, hands: Any, url: str) -> None:
     why, next_view_s, view = "", 0.0, None
     async for registry in always(url, connected):
         loaded = False
-        async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries:
+        async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries, _beside(sender, registry, follower):
             async for found in entries:
                 if isinstance(found, tuple):
                     follower.take(found[0].removeprefix(ENTRY), found[1])
@@ -284,6 +326,18 @@ async def _follow(follower: Any, hands: Any, url: str) -> None:
                     if str(error) != why:
                         why = str(error)
                         _say(f"waits: {why}")
+
+
+@asynccontextmanager
+async def _beside(sender: Any, registry: Any, follower: Any) -> AsyncIterator[None]:
+    """Flights are sent meanwhile, if there are to be any: a large one must not delay an entry."""
+    sending = asyncio.create_task(sender.run(registry, lambda: follower.key)) if sender else None
+    try:
+        yield
+    finally:
+        if sending is not None:
+            sending.cancel()
+            await asyncio.wait({sending})
 
 
 def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm_s: float = _CONFIRM_S) -> None:

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
+from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.book import Book
+from pqc_mav_cli.fleet.flights import Box, Flight, described, unseal
 from pqc_mav_cli.fleet.store import ENTRY, registry
 from pqc_mav_cli.fleet.view import View, opened
 
@@ -78,6 +82,35 @@ async def views(book: Book, url: str) -> dict[str, View]:
             if gcs_id in stations and (view := opened(book.operator, gcs_id, each[1])):
                 said[gcs_id] = view
     return said
+
+
+async def flights_of(book: Book, url: str) -> tuple[list[tuple[Flight, Box]], int]:
+    """What the stations have sent, the oldest first, and how much there is that none has. Raises CliError."""
+    async with registry(url) as found:
+        told = [described(book.operator, *each) for each in await found.flights()]
+    good = [each for each in told if each is not None]
+    return sorted(good, key=lambda each: (each[0].begin_s, each[0].name)), len(told) - len(good)
+
+
+async def fetched(wanted: Sequence[tuple[Flight, Box]], url: str, folder: Path, say: Callable[[str], None]) -> None:
+    """Brings flights into a folder, opened and whole, or not at all. Raises CliError."""
+    async with registry(url) as found:
+        for flight, box in wanted:
+            target = folder / f"{flight.gcs_id}-{flight.file}"
+            if target.exists():
+                continue
+            partial = target.with_name(f".{target.name}.partial")
+            try:
+                with tempfile.TemporaryFile(dir=folder) as sealed, partial.open("xb") as plain:
+                    await found.get_flight(flight.name, sealed)
+                    sealed.seek(0)
+                    await asyncio.to_thread(unseal, box, sealed, plain)
+                partial.rename(target)
+                say(f"{target}")
+            except OSError as error:
+                raise CliError(f"{target} cannot be written: {error.strerror}.") from None
+            finally:
+                partial.unlink(missing_ok=True)
 
 
 def _said_by(receipt: str) -> tuple[str, str]:

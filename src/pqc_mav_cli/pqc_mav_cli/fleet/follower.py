@@ -43,7 +43,7 @@ class Follower:
         self._seen: dict[str, int] = {}
         self._waiting: dict[str, Order] = {}
         self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
-        self._key: Key | None = None
+        self.key: Key | None = None  # of the newest entry
         self._written = ""
 
     @property
@@ -67,8 +67,8 @@ class Follower:
                 self._say(f"refused {plain(name, 60)}: {error} ({count} so far)")
                 self._write(self._done, self._begun)
             return
-        if self._key is None or order.revision > self._key.revision:
-            self._key = Key.of(order.name, order.revision, order.receipt)
+        if self.key is None or order.revision > self.key.revision:
+            self.key = Key(order.name, order.revision, order.receipt)
         if order.revision == done:  # as after a start; the operator may not have heard of it
             self._confirm(order, outcome)
         else:
@@ -93,7 +93,7 @@ class Follower:
 
     def told(self, view: View) -> tuple[str, bytes] | None:
         """What the operator is told of this station's drones, under its name; None before the first entry."""
-        return (f"view.{self._gcs_id}", sealed(self._key, self._gcs_id, view)) if self._key else None
+        return (f"view.{self._gcs_id}", sealed(self.key, self._gcs_id, view)) if self.key else None
 
     def _confirm(self, order: Order, outcome: str) -> None:
         self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))

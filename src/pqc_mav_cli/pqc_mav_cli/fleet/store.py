@@ -10,26 +10,38 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 import nats
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeoutError
-from nats.js.errors import BucketNotFoundError
+from nats.js import JetStreamContext
+from nats.js.api import ObjectMeta, ObjectStoreConfig
+from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
+from nats.js.object_store import ObjectStore
 
 from pqc_mav_cli.errors import CliError
 
 BUCKET = "pqcmav"
 ENTRY = "entry."  # names of entries begin so; those of receipts and views otherwise
+FLIGHTS = "pqcmav-flights"
+_FLIGHTS_S, _FLIGHTS_BYTES = 90 * 86_400, 2 << 30  # unless the server's owner makes that bucket otherwise
+_FULL = (10077, 10047)  # JetStream: maximum bytes exceeded; insufficient storage
 _CONNECT_S = 3.0
 _AGAIN_S = 0.5
+
+
+class FullError(Exception):
+    """The store takes no more."""
 
 
 class Registry:
     """An open connection to the bucket."""
 
-    def __init__(self, bucket: KeyValue, lost: asyncio.Event) -> None:
+    def __init__(self, stream: JetStreamContext, bucket: KeyValue, lost: asyncio.Event) -> None:
+        self._stream = stream
         self._bucket = bucket
         self._lost = lost
 
@@ -57,6 +69,42 @@ class Registry:
         finally:
             if not self._lost.is_set():
                 await watcher.stop()  # type: ignore[no-untyped-call]
+
+    async def put_flight(self, name: str, description: str, data: IO[bytes]) -> None:
+        """In the store when this returns. Raises FullError, NatsError or TimeoutError."""
+        try:
+            store = await self._flights(make=True)
+            await store.put(name, cast("Any", data), ObjectMeta(name=name, description=description))
+        except APIError as error:
+            if error.err_code in _FULL:
+                raise FullError(f"The registry has no room for more: {error.description}.") from None
+            raise
+
+    async def get_flight(self, name: str, target: IO[bytes]) -> None:
+        """What stands there. Raises NatsError or TimeoutError."""
+        await (await self._flights()).get(name, writeinto=cast("Any", target))
+
+    async def remove_flight(self, name: str) -> None:
+        """Raises NatsError or TimeoutError."""
+        await (await self._flights()).delete(name)
+
+    async def flights(self) -> list[tuple[str, str]]:
+        """Names and descriptions. Raises NatsError or TimeoutError."""
+        try:
+            found = await (await self._flights()).list(ignore_deletes=True)
+        except NotFoundError:
+            return []
+        return [(each.name, each.description or "") for each in found]
+
+    async def _flights(self, make: bool = False) -> ObjectStore:
+        try:
+            return await self._stream.object_store(FLIGHTS)
+        except BucketNotFoundError:
+            if not make:
+                raise
+        return await self._stream.create_object_store(
+            bucket=FLIGHTS, config=ObjectStoreConfig(ttl=_FLIGHTS_S, max_bytes=_FLIGHTS_BYTES)
+        )
 
 
 @asynccontextmanager
@@ -87,7 +135,7 @@ async def registry(url: str) -> AsyncIterator[Registry]:
             bucket = await stream.key_value(BUCKET)
         except BucketNotFoundError:
             bucket = await stream.create_key_value(bucket=BUCKET, history=1)
-        yield Registry(bucket, lost)
+        yield Registry(stream, bucket, lost)
     except (NatsError, TimeoutError) as error:
         raise CliError(f"The registry at {where} does not do that: {str(error) or type(error).__name__}.") from None
     finally:

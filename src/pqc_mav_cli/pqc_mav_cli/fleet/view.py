@@ -12,7 +12,7 @@ import os
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -27,6 +27,7 @@ LARGEST = 900 * 1024  # bytes: a server takes a MiB unless it is told otherwise
 EVENTS = 100  # the newest, of all drones of a station
 _UNPACKED = 64 << 20
 _NONCE = 12
+_USE = b"view"
 _TEXT = 300  # characters
 # As the engine names it.
 _STATE = ("state", "suite", "station_role", "silence_s", "epoch", "key_age_s", "last_error", "hybrid",
@@ -42,16 +43,15 @@ _TEXTS = {"drone", "state", "suite", "station_role", "last_error", "event", "dro
 
 @dataclass(frozen=True)
 class Key:
-    """By which a station seals its view: from an entry's receipt key, and which entry it was."""
+    """By which a station seals what it tells: the key by which it confirms an entry, and which entry that is."""
 
     name: str
     revision: int
-    secret: bytes
+    receipt: bytes = field(repr=False)
 
-    @staticmethod
-    def of(name: str, revision: int, receipt: bytes) -> Key:
-        """From what the station and the operator alone know."""
-        return Key(name, revision, hmac.digest(receipt, b"view", "sha256"))
+    def secret(self, use: bytes) -> bytes:
+        """What the station and the operator alone know, for one use."""
+        return hmac.digest(self.receipt, use, "sha256")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def sealed(key: Key, gcs_id: str, view: View) -> bytes:
         if len(plain_text) <= LARGEST // 2:
             break
     nonce = os.urandom(_NONCE)
-    box = AESGCM(key.secret).encrypt(nonce, plain_text, _context(gcs_id, key.name, key.revision))
+    box = AESGCM(key.secret(_USE)).encrypt(nonce, plain_text, _context(gcs_id, key.name, key.revision))
     return json.dumps({"name": key.name, "revision": key.revision, "box": b64encode(nonce + box).decode()}).encode()
 
 
@@ -102,7 +102,7 @@ def opened(operator: Operator, gcs_id: str, value: bytes) -> View | None:
     name, revision = outer["name"], outer["revision"]
     try:
         box = b64decode(outer["box"], validate=True)
-        secret = Key.of(name, revision, entry.receipt_key(operator, gcs_id, name, revision)).secret
+        secret = Key(name, revision, entry.receipt_key(operator, gcs_id, name, revision)).secret(_USE)
         packed = AESGCM(secret).decrypt(box[:_NONCE], box[_NONCE:], _context(gcs_id, name, revision))
         unpacked = zlib.decompressobj().decompress(packed, _UNPACKED)
     except (ValueError, InvalidTag, zlib.error):
@@ -133,7 +133,7 @@ def _row(row: Any) -> dict[str, Any]:
     """What whoever shows it counts on, and nothing that a newer version may have added. Raises as `_known`."""
     link = row["link"]
     return {
-        "drone": _text(row["drone"]),
+        "drone": text_of(row["drone"]),
         "status": {"state": "", "suite": "", **_known(row["status"], _STATE)},
         "stats": _known(row["stats"], (*_RATES, *DROPS)),
         "link": _known(link, _LINK) | {side: _known(link.get(side, {}), _SIDE) for side in ("local", "peer")},
@@ -148,11 +148,11 @@ def _known(fields: Any, names: Sequence[str]) -> dict[str, Any]:
     """The fields of these names, each a text or a number as it should be. Raises KeyError, TypeError or ValueError."""
     if not isinstance(fields, dict):
         raise TypeError
-    return {name: (_text if name in _TEXTS else _number)(fields[name]) for name in names if name in fields}
+    return {name: (text_of if name in _TEXTS else _number)(fields[name]) for name in names if name in fields}
 
 
-def _text(value: Any) -> str:
-    """Which moves no terminal."""
+def text_of(value: Any) -> str:
+    """A text that moves no terminal. Raises ValueError."""
     if not isinstance(value, str) or len(value) > _TEXT or not value.isprintable():
         raise ValueError(value)
     return value

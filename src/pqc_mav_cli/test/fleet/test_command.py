@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import yaml
 from commands import pqcmav
 from nats.js.kv import KeyValue
 from stations import STATIONS, Stations
@@ -65,6 +66,19 @@ def test_the_operator_sees_where_each_drone_is(world: World) -> None:
     ended = pqcmav("fleet", "status", "--registry", world.url, *world.root)
     assert ended.returncode == 1 and "south has said nothing yet." in ended.stderr
     assert "1 drone without a session: d7." in ended.stderr
+
+
+def test_a_drone_has_the_same_settings_at_every_station(world: World) -> None:
+    suites = ["ML-512-AG-MD-44", "ML-512-CP-MD-44"]
+    bad = pqcmav("fleet", "add", "d7", "--suite", "ML-512", "--registry", world.url, *world.root)
+    assert bad.returncode == 1 and "north: d7 refused: " in bad.stdout and "ML-512" in bad.stdout
+    world.told("add", "d7", "--endpoint", "udp:127.0.0.1:14560", "--suite", suites[0], "--suite", suites[1])
+    world.told("add", "d7")  # as after new keys: its settings stay
+    for name in STATIONS:
+        there = yaml.safe_load(world.stations.file(name).read_text())["drone"]["d7"]
+        assert there == {"plain_endpoints": ["udp:127.0.0.1:14560"], "allowed_suites": suites}
+    both = pqcmav("fleet", "add", "d8", "d9", "--suite", suites[0], "--registry", world.url, *world.root)
+    assert both.returncode == 2 and "one drone's" in both.stderr
 
 
 def test_a_registry_that_is_gone_changes_nothing_and_is_heard_when_it_is_back(world: World) -> None:

@@ -16,7 +16,7 @@ from pqc_mav_cli.fleet.view import Key, View
 
 OPERATOR = Operator.make()
 NAME, REVISION = "drone.d7", 5
-KEY = Key.of(NAME, REVISION, entry.receipt_key(OPERATOR, "north", NAME, REVISION))
+KEY = Key(NAME, REVISION, entry.receipt_key(OPERATOR, "north", NAME, REVISION))
 STATUS = {"drone_id": "d7", "state": "UP", "suite": "cs-mlkem768-aesgcm-mldsa65", "station_role": "active",
           "silence_s": 0, "peer": "192.0.2.1:9", "plain_local": "127.0.0.1:1", "last_error": "a\x1b[2J"}  # fmt: skip
 LINK = {"rtt_ms": None, "rtt_min_ms": 3.5, "local": {"loss": 0.25, "drops": {}}, "peer": None}

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 import nats
 from commands import Running, pqcmav
+from nats.js import JetStreamContext
 from nats.js.kv import KeyValue
 from stations import HOST, STATIONS, Stations
 
@@ -50,11 +51,11 @@ class World:
             return True
         return False
 
-    def follow(self, name: str, ready: str = "follows the registry") -> Running:
+    def follow(self, name: str, *more: str, ready: str = "follows the registry") -> Running:
         keys, run = str(self.stations.keys(name)), str(self.stations.socket(name))
         place = ["--state", str(self.stations.folder / f"{name}-state"), "--gcs-keys", keys, "--socket", run]
         operator = str(self.stations.root / "fleet" / "operator.pub")
-        self.followers[name] = Running("fleet", "follow", operator, *place, "--registry", self.url)
+        self.followers[name] = Running("fleet", "follow", operator, *place, *more, "--registry", self.url)
         self.followers[name].wait_for(ready)
         return self.followers[name]
 
@@ -75,9 +76,17 @@ class World:
     def as_a_member(self, act: Callable[[KeyValue], Awaitable[None]]) -> None:
         """With every right that the store gives, and no key of ours."""
 
+        async def of_entries(stream: JetStreamContext) -> None:
+            await act(await stream.key_value("pqcmav"))
+
+        self.at_the_store(of_entries)
+
+    def at_the_store(self, act: Callable[[JetStreamContext], Awaitable[None]]) -> None:
+        """The same, of all that is there."""
+
         async def run() -> None:
             connection = await nats.connect(self.url)
-            await act(await connection.jetstream().key_value("pqcmav"))
+            await act(connection.jetstream())
             await connection.close()
 
         asyncio.run(run())
