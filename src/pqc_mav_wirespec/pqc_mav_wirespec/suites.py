@@ -181,7 +181,7 @@ class Suite:
     @property
     def families(self) -> int:
         """The bits of its two families and its level, as a Reject 2 has them (docs/protocol.md section 4)."""
-        return 1 << (self.kem.family_id - 1) | 1 << (7 + self.sig.family_id) | _LEVEL_BITS.get(self.level, 0)
+        return 1 << (self.kem.family_id - 1) | 1 << (7 + self.sig.family_id) | _LEVEL_BITS.get(self.kem.level, 0)
 
     @property
     def header_ids(self) -> bytes:
