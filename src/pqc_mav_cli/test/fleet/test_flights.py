@@ -43,7 +43,7 @@ def test_it_is_as_it_was(size: int) -> None:
     plain = os.urandom(size)
     description, data = sealed(plain)
     assert opened(description, data) == plain
-    assert plain[:64] not in data or not size
+    assert size < 64 or plain[:64] not in data
     assert '"d8"' not in description and "70.5" not in description
 
 
@@ -56,7 +56,7 @@ def test_a_change_of_any_kind_is_noticed() -> None:
         first + second, first + third, second + first + third, first + second + third[:-1], b"", data + b"\0" * 16,
         first + second + second + third, bytes([data[0] ^ 1]) + data[1:],
     ):  # fmt: skip
-        with pytest.raises(CliError, match="not what the station sent"):
+        with pytest.raises(CliError, match="something else in the place of this flight"):
             opened(description, changed)
     _, other = sealed(plain)  # the same flight, sent again: another salt
     with pytest.raises(CliError):

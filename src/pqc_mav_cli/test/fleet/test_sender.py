@@ -109,7 +109,7 @@ def test_who_can_write_to_the_store_cannot_change_a_flight(stations: Stations, t
 
         world.at_the_store(lie)
         ended = pqcmav("fleet", "flights", "--get", str(got), "--registry", world.url, *world.root)
-        assert ended.returncode == 1 and "is not what the station sent" in ended.stderr
+        assert ended.returncode == 1 and "something else in the place of this flight" in ended.stderr
         assert "Left out 3 that no station of this fleet has sent." in ended.stderr
         assert [line.split()[-2] for line in ended.stdout.splitlines()] == [
             "north/flight_a.mcap",
