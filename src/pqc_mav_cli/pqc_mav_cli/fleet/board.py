@@ -56,8 +56,7 @@ class Board:
         """Ends it."""
         if self._watching is not None:
             self._watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watching
+            await asyncio.wait({self._watching})
             self._watching = None
 
     async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
@@ -140,7 +139,9 @@ class Board:
 
     def _note(self, gcs_id: str, view: View) -> None:
         boot, newest = self._numbers.get(gcs_id, ("", -1))
+        newest = newest if boot == view.boot else -1
         for number, event in view.events:
-            if boot != view.boot or number > newest:
+            if number > newest:
+                newest = number
                 self._log.add(gcs_id, event)
-        self._numbers[gcs_id] = (view.boot, view.events[-1][0] if view.events else -1)
+        self._numbers[gcs_id] = (view.boot, newest)

@@ -230,6 +230,8 @@ def flights(
         at = datetime.fromtimestamp(flight.begin_s).strftime("%Y-%m-%d %H:%M")
         minutes = (flight.end_s - flight.begin_s) / 60
         print(f"{at}  {minutes:5.1f} min  {flight.size / 1e6:6.1f} MB  {flight.name}  {', '.join(flight.drones)}")
+    if not wanted:
+        note("The registry has no such flights.")
     if strange:
         note(f"Left out {strange} that no station of this fleet has sent.")
     if get is not None:

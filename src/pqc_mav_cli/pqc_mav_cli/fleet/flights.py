@@ -131,7 +131,7 @@ def unseal(box: Box, source: IO[bytes], target: IO[bytes]) -> None:
         try:
             target.write(box.open(number, not following, piece))
         except InvalidTag:
-            raise CliError("The registry has something else in the place of this flight than the station sent.") from None
+            raise CliError("The registry has something else in the place of this flight than was sent.") from None
         if not following:
             return
         piece = following

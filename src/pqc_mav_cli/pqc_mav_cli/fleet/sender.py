@@ -12,7 +12,7 @@ from pathlib import Path
 from nats.errors import Error as NatsError
 
 from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_cli.fleet.flights import Flight, look_into, seal
+from pqc_mav_cli.fleet.flights import look_into, seal
 from pqc_mav_cli.fleet.store import FullError, Registry
 from pqc_mav_cli.fleet.view import Key
 from pqc_mav_common.atomic_file import atomic_write
@@ -33,6 +33,7 @@ class Sender:
             self._sent = {str(each) for each in json.loads(state.read_text())} if state.exists() else set()
         except (OSError, ValueError, TypeError):
             raise CliError(f"{state} cannot be read; without it, all flights are sent again.", ExitCode.USAGE) from None
+        self._too_large: set[str] = set()
         self._why = ""
 
     async def run(self, registry: Registry, key: Callable[[], Key | None]) -> None:
@@ -41,10 +42,10 @@ class Sender:
             try:
                 if now := key():
                     for path in sorted(self._folder.glob("*.mcap")):
-                        if path.name not in self._sent:
+                        if path.name not in self._sent | self._too_large:
                             await self._send(registry, now, path)
                 self._why = ""
-            except (NatsError, CliError, OSError, TimeoutError) as error:
+            except (NatsError, OSError, TimeoutError) as error:
                 why = f"flights wait: {str(error) or type(error).__name__}"
                 if why != self._why:
                     self._say(why)
@@ -66,16 +67,21 @@ class Sender:
                     await registry.put_flight(flight.name, description, sealed)
                     break
                 except FullError as error:
-                    await self._make_room(registry, flight, error)
+                    if not await self._made_room(registry, flight.size):
+                        self._too_large.add(path.name)
+                        self._say(f"{path.name}, {flight.size:,} bytes, is not sent before a restart: {error}")
+                        return
         self._note(path, f"sent, {flight.size:,} bytes")
 
-    async def _make_room(self, registry: Registry, flight: Flight, full: FullError) -> None:
-        """The oldest of this station's own goes; those of others are not its business."""
-        own = sorted(name for name, _ in await registry.flights() if name.startswith(f"{self._gcs_id}/"))
-        if not own:
-            raise CliError(f"{full} {flight.file} has no room.")
-        await registry.remove_flight(own[0])
-        self._say(f"{own[0]} gave way to a newer flight: the registry is full")
+    async def _made_room(self, registry: Registry, size: int) -> bool:
+        """The oldest of this station's own goes if that helps; those of others are not its business."""
+        there = await registry.flights()
+        own = sorted((name, taken) for name, _, taken in there if name.startswith(f"{self._gcs_id}/"))
+        if sum(taken for _, taken in own) < size:
+            return False
+        await registry.remove_flight(own[0][0])
+        self._say(f"{own[0][0]} gave way to a newer flight: the registry is full")
+        return True
 
     def _note(self, path: Path, what: str) -> None:
         self._sent.add(path.name)

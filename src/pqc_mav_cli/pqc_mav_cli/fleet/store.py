@@ -88,13 +88,13 @@ class Registry:
         """Raises NatsError or TimeoutError."""
         await (await self._flights()).delete(name)
 
-    async def flights(self) -> list[tuple[str, str]]:
-        """Names and descriptions. Raises NatsError or TimeoutError."""
+    async def flights(self) -> list[tuple[str, str, int]]:
+        """Names, descriptions, and bytes. Raises NatsError or TimeoutError."""
         try:
             found = await (await self._flights()).list(ignore_deletes=True)
         except NotFoundError:
             return []
-        return [(each.name, each.description or "") for each in found]
+        return [(each.name, each.description or "", each.size or 0) for each in found]
 
     async def _flights(self, make: bool = False) -> ObjectStore:
         try:
