@@ -87,7 +87,7 @@ async def views(book: Book, url: str) -> dict[str, View]:
 async def flights_of(book: Book, url: str) -> tuple[list[tuple[Flight, Box]], int]:
     """What the stations have sent, the oldest first, and how much there is that none has. Raises CliError."""
     async with registry(url) as found:
-        told = [described(book.operator, name, said) for name, said, _ in await found.flights()]
+        told = [described(book.operator, *each) for each in await found.flights()]
     good = [each for each in told if each is not None]
     return sorted(good, key=lambda each: (each[0].begin_s, each[0].name)), len(told) - len(good)
 

@@ -54,6 +54,11 @@ class Flight:
         """What the store calls it."""
         return f"{self.gcs_id}/{self.file}"
 
+    @property
+    def sealed_size(self) -> int:
+        """Bytes in the store."""
+        return self.size + _TAG * max(1, -(-self.size // _PIECE))
+
 
 @dataclass(frozen=True)
 class Box:
@@ -106,8 +111,8 @@ def seal(key: Key, flight: Flight, source: IO[bytes], target: IO[bytes]) -> str:
     return json.dumps({**whose, "about": about})
 
 
-def described(operator: Operator, name: str, description: str) -> tuple[Flight, Box] | None:
-    """What a station says of it; None for what no station of this fleet has put there."""
+def described(operator: Operator, name: str, description: str, size: int) -> tuple[Flight, Box] | None:
+    """What a station says of it; None for what no station of this fleet has put there, by its name and its size."""
     gcs_id = name.partition("/")[0]
     form = {"name": str, "revision": int, "salt": str, "about": str}
     outer = entry.fields(description, form) if len(description) <= _LARGEST else None
@@ -120,7 +125,7 @@ def described(operator: Operator, name: str, description: str) -> tuple[Flight, 
         flight = _flight(about)
     except (ValueError, KeyError, TypeError, OverflowError, InvalidTag):
         return None
-    return (flight, box) if flight.name == name else None
+    return (flight, box) if (flight.name, flight.sealed_size) == (name, size) else None
 
 
 def unseal(box: Box, source: IO[bytes], target: IO[bytes]) -> None:

@@ -25,14 +25,14 @@ PIECE = 1 << 20
 RECORDED = Path(__file__).parents[4] / "bench" / "results" / "flights" / "simulated-low-battery.mcap"
 
 
-def sealed(plain: bytes, flight: Flight = FLIGHT) -> tuple[str, bytes]:
+def sealed(plain: bytes) -> tuple[str, bytes]:
     out = io.BytesIO()
-    return seal(KEY, flight, io.BytesIO(plain), out), out.getvalue()
+    return seal(KEY, replace(FLIGHT, size=len(plain)), io.BytesIO(plain), out), out.getvalue()
 
 
-def opened(description: str, data: bytes) -> bytes:
-    found = described(OPERATOR, FLIGHT.name, description)
-    assert found is not None and found[0] == FLIGHT
+def opened(description: str, data: bytes, size: int | None = None) -> bytes:
+    found = described(OPERATOR, FLIGHT.name, description, len(data) if size is None else size)
+    assert found is not None and replace(found[0], size=FLIGHT.size) == FLIGHT
     out = io.BytesIO()
     unseal(found[1], io.BytesIO(data), out)
     return out.getvalue()
@@ -57,20 +57,22 @@ def test_a_change_of_any_kind_is_noticed() -> None:
         first + second + second + third, bytes([data[0] ^ 1]) + data[1:],
     ):  # fmt: skip
         with pytest.raises(CliError, match="something else in the place of this flight"):
-            opened(description, changed)
+            opened(description, changed, len(data))
+    assert described(OPERATOR, FLIGHT.name, description, len(data) + 1) is None, "larger than what was sent"
     _, other = sealed(plain)  # the same flight, sent again: another salt
     with pytest.raises(CliError):
         opened(description, other)
 
 
 def test_another_name_operator_or_description_is_no_flight() -> None:
-    description, _ = sealed(b"x")
-    assert described(OPERATOR, "south/" + FLIGHT.file, description) is None
-    assert described(OPERATOR, "north/other.mcap", description) is None
-    assert described(Operator.make(), FLIGHT.name, description) is None
+    description, data = sealed(b"x")
+    assert described(OPERATOR, FLIGHT.name, description, len(data)) is not None
+    assert described(OPERATOR, "south/" + FLIGHT.file, description, len(data)) is None
+    assert described(OPERATOR, "north/other.mcap", description, len(data)) is None
+    assert described(Operator.make(), FLIGHT.name, description, len(data)) is None
     fields = json.loads(description)
     for changed in ("", "{}", json.dumps(fields | {"salt": "!"}), json.dumps(fields | {"revision": 6}), "[" * 9_999):
-        assert described(OPERATOR, FLIGHT.name, changed) is None
+        assert described(OPERATOR, FLIGHT.name, changed, len(data)) is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_a_station_that_lies_about_the_form_has_no_flight(bad: dict[str, object]
     about = flights.b64encode(box.close(0, False, json.dumps({**asdict(FLIGHT), **bad}).encode())).decode()
     salt = flights.b64encode(b"s" * 32).decode()
     description = json.dumps({"name": KEY.name, "revision": KEY.revision, "salt": salt, "about": about})
-    assert described(OPERATOR, FLIGHT.name, description) is None
+    assert described(OPERATOR, FLIGHT.name, description, FLIGHT.sealed_size) is None
 
 
 @pytest.mark.parametrize("file", ["../x.mcap", "/etc/x.mcap", "a b.mcap", ".x.mcap", "x", "x.mcap\n", "a/b.mcap"])
