@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from pqc_mav_common.testing import until
 from pqc_mav_sim import capture
 from pqc_mav_sim.capture import CaptureNotPermittedError, LoopbackCapture, port_filter, udp_payload
 from pqc_mav_sim.ground_client import GroundClient
@@ -64,8 +65,28 @@ def test_every_datagram_is_seen_once(pair):
     assert not report.watch.leaked
 
 
+@pytest.fixture
+def stamping():
+    """The kernel stamps packets when they come. It begins some time after the first who asks: until then it says when
+    they were read, which is later on a machine with other work."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        end.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+        end.bind(("127.0.0.1", 0))
+        end.settimeout(DEADLINE_S)
+
+        def stamped_before_reading():
+            end.sendto(b"x", end.getsockname())
+            time.sleep(0.01)
+            before = time.time()
+            seconds, nanoseconds = struct.unpack("@qq", end.recvmsg(10, 100)[1][0][2])
+            return seconds + nanoseconds / 1e9 < before - 0.005
+
+        until(stamped_before_reading, "the kernel stamps packets")
+        yield
+
+
 @needs_root
-def test_bytes_are_counted_by_sender_and_time(pair):
+def test_bytes_are_counted_by_sender_and_time(pair, stamping):
     a, b = pair
     ports = [end.getsockname()[1] for end in pair]
     with LoopbackCapture(ports) as watching:
