@@ -210,8 +210,13 @@ def status(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
 @fleet_app.command()
 def flights(
     drone: Annotated[str, typer.Option(help="Only those with this drone.")] = "",
-    since: Annotated[datetime | None, typer.Option(help="Only those that ended after this (local time).")] = None,
-    until: Annotated[datetime | None, typer.Option(help="Only those that began before this (local time).")] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(metavar="TIME", help="Only those that ended after this: 2026-11-29T14:30:00."),
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(metavar="TIME", help="Only those that began before this: 2026-11-30.")
+    ] = None,
     get: Annotated[Path | None, typer.Option(help="Fetch them into this folder; what is there already stays.")] = None,
     url: Url = "",
     root: Root = DEFAULT_ROOT,
