@@ -35,7 +35,7 @@ class Options:
 
 
 def make_source(options: Options) -> Source:
-    """The recording, or what is live on this machine. Raises ProcessError for a recording that is none."""
+    """What was given, a recording, or what is live here. Raises ProcessError for a recording that is none."""
     if options.source is not None:
         return options.source
     if options.replay is not None:

@@ -20,7 +20,7 @@ _UP = ("UP", "REKEYING")
 class _Said:
     """The newest view of a station. Its clock need not be right, but has to go on."""
 
-    view: View
+    at_ms: int  # on its clock
     heard_s: float  # on our clock: when it was said, as far as that can be known
     lag_ms: float  # the least by which its clock and the way here were behind our clock
     alone: bool = False  # nothing to compare its clock with
@@ -36,13 +36,13 @@ class Heard:
     def take(self, gcs_id: str, view: View, time_s: float, clock_s: float) -> bool:
         """A view of this station, at this time (since 1970) and on this clock; False for one that is not newer."""
         before = self._said.get(gcs_id)
-        if before and view.at_ms <= before.view.at_ms:
+        if before and view.at_ms <= before.at_ms:
             return False
         lag_ms = time_s * 1000 - view.at_ms
         least_ms = min(lag_ms, before.lag_ms) if before else lag_ms
         # The first one's age is what the station's clock says. Later ones are late if they lag more than another did.
         late_ms = lag_ms - least_ms if before else max(0.0, lag_ms)
-        said = _Said(view, clock_s - late_ms / 1000, least_ms, alone=before is None)
+        said = _Said(view.at_ms, clock_s - late_ms / 1000, least_ms, alone=before is None)
         for row in view.rows:
             figures = (row["stats"] or None, row["link"] or None)
             said.ends.append(

@@ -84,11 +84,12 @@ def event_of(event: Mapping[str, Any]) -> dict[str, Any]:
 
 def sealed(key: Key, gcs_id: str, view: View) -> bytes:
     """As it stands in the store. Without figures, or without the drones themselves, if it would be too large for it."""
-    bare = [{**row, "stats": {}, "link": {}} for row in view.rows]
-    for each in (view, replace(view, rows=bare, events=()), replace(view, rows=(), events=())):
-        plain_text = zlib.compress(json.dumps(vars(each)).encode(), 1)
-        if len(plain_text) <= LARGEST // 2:
-            break
+    plain_text = _packed(view)
+    if len(plain_text) > LARGEST // 2:
+        bare = [{**row, "stats": {}, "link": {}} for row in view.rows]
+        plain_text = _packed(replace(view, rows=bare, events=()))
+    if len(plain_text) > LARGEST // 2:
+        plain_text = _packed(replace(view, rows=(), events=()))
     nonce = os.urandom(_NONCE)
     box = AESGCM(key.secret(_USE)).encrypt(nonce, plain_text, _context(gcs_id, key.name, key.revision))
     return json.dumps({"name": key.name, "revision": key.revision, "box": b64encode(nonce + box).decode()}).encode()
@@ -117,6 +118,10 @@ def opened(operator: Operator, gcs_id: str, value: bytes) -> View | None:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _packed(view: View) -> bytes:
+    return zlib.compress(json.dumps(vars(view)).encode(), 1)
 
 
 def _context(gcs_id: str, name: str, revision: int) -> bytes:
