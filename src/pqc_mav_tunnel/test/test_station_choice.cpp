@@ -98,6 +98,60 @@ TEST(StationChoice, CloseMovesItAtOnce) {
   EXPECT_EQ(choice.next(110 * kS), (Step{Act::join, 0}));
 }
 
+/// Stations 0, 1 and 2; 0 is active and 1 the standby.
+StationChoice with_three() {
+  StationChoice choice(3, true, timers(), 0);
+  choice.succeeded({Act::connect, 0}, 100 * kS);
+  choice.succeeded({Act::join, 1}, 101 * kS);
+  choice.heard(0, 110 * kS);
+  choice.heard(1, 110 * kS);
+  return choice;
+}
+
+/// As when a machine is emptied: both leave, in either order, and the third one is there.
+TEST(StationChoice, WhoHasJustLeftIsAskedAfterTheOthers) {
+  auto choice = with_three();
+  choice.ended(0, 110 * kS);
+  ASSERT_EQ(choice.next(110 * kS), (Step{Act::take_over, 1}));
+  choice.took_over(110 * kS);
+  ASSERT_EQ(choice.next(110 * kS), (Step{Act::join, 2})) << "the new standby";
+  choice.begin({Act::join, 2}, 110 * kS);
+  choice.ended(1, 110 * kS + 50 * kMs);
+  ASSERT_EQ(choice.next(110 * kS + 50 * kMs), (Step{Act::connect, 2}));
+
+  choice = with_three();
+  choice.ended(1, 110 * kS);
+  ASSERT_EQ(choice.next(110 * kS), (Step{Act::join, 2}));
+  choice.succeeded({Act::join, 2}, 110 * kS + 100 * kMs);
+  choice.heard(0, 119 * kS);
+  choice.heard(2, 119 * kS);
+  EXPECT_EQ(choice.next(120 * kS - 1), Step{}) << "the one that left comes earlier in the order, and waits";
+  choice.heard(0, 120 * kS);
+  choice.heard(2, 120 * kS);
+  EXPECT_EQ(choice.next(120 * kS), (Step{Act::join, 1}));
+}
+
+TEST(StationChoice, AStandbyThatIsSilentAsWellIsAskedAfterTheOthers) {
+  auto choice = with_three();
+  ASSERT_EQ(choice.next(112 * kS), (Step{Act::connect, 2}));
+  // It does not answer either, so the silence may be the drone's own: all take their turns.
+  auto now = 112 * kS;
+  for (const std::size_t station : {2, 0, 1, 2, 0}) {
+    ASSERT_EQ(choice.next(now), (Step{Act::connect, station})) << now / kS;
+    choice.begin({Act::connect, station}, now);
+    now += 2 * kS;
+  }
+}
+
+TEST(StationChoice, OneThatLeftIsAskedAtOnceIfThereIsNoOther) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.ended(1, 110 * kS);
+  EXPECT_EQ(choice.next(110 * kS), (Step{Act::join, 1}));
+  choice.ended(0, 110 * kS);
+  EXPECT_EQ(choice.next(110 * kS).act, Act::connect);
+}
+
 TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);

@@ -14,6 +14,9 @@ constexpr std::uint64_t kFreshNs = kSecondNs;
 constexpr std::uint64_t kTurnNs = 300'000'000;
 // Otherwise it is asked every 5 s.
 constexpr std::uint64_t kHealthyNs = 6 * kSecondNs;
+// A station that ended its session is asked after the others for so long: whoever restarts stations one after the other,
+// or empties a machine of them, takes more than one from a drone.
+constexpr std::uint64_t kLeftNs = 10 * kSecondNs;
 // What a captured station could tell to leave the drone no higher term.
 constexpr std::uint32_t kTermMost = 0x7fffffff;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
@@ -42,7 +45,11 @@ void StationChoice::heard(std::size_t station, std::uint64_t at, std::uint64_t a
 
 void StationChoice::restarted(std::size_t station, std::uint64_t wait, std::uint64_t at, std::uint64_t now) noexcept {
   auto& one = stations_[station];
-  if (standby_ == station) return ended(station, now);
+  if (standby_ == station) {
+    ended(station, now);
+    one.left_until = 0;
+    return;
+  }
   if (one.answered > at) return;
   one.token = at;
   one.token_until = one.heard > at ? one.heard + timers_.failover : now + wait;
@@ -53,6 +60,7 @@ void StationChoice::ended(std::size_t station, std::uint64_t now) noexcept {
   auto& one = stations_[station];
   one.session = false;
   one.token = one.token_until = 0;
+  one.left_until = now + kLeftNs;
   one.join_after = std::min(one.join_after, now);
   if (standby_ == station) standby_.reset();
 }
@@ -83,6 +91,10 @@ bool StationChoice::answers(std::size_t station, std::uint64_t now) const noexce
   return heard_within(station, kFreshNs, now) && now >= stations_[station].fresh_since + kTurnNs;
 }
 
+bool StationChoice::doubtful(std::size_t station, std::uint64_t now) const noexcept {
+  return now < stations_[station].left_until || (stations_[station].session && !heard_within(station, kFreshNs, now));
+}
+
 bool StationChoice::better(std::size_t one, std::size_t other) const noexcept {
   return std::ranges::find(order_, one) < std::ranges::find(order_, other);
 }
@@ -103,6 +115,7 @@ StationChoice::Step StationChoice::in_trouble_step(std::uint64_t now) {
   if (!looking_) {
     looking_ = true;
     cursor_ = active_ == order_.front() && count() > 1 ? 1 : 0;
+    for (auto& each : stations_) each.tried = false;
   }
   const bool session = active_ && stations_[*active_].session;
   const bool token = session && stations_[*active_].token != 0;
@@ -115,10 +128,12 @@ StationChoice::Step StationChoice::in_trouble_step(std::uint64_t now) {
   // One that shows the token is there, and the quickest to be had.
   if (token && now < stations_[*active_].token_until)
     return stations_[*active_].connect_after <= now ? Step{Act::connect, *active_} : Step{};
-  for (std::size_t i = 0; i < count(); ++i) {
-    const auto station = order_[(cursor_ + i) % count()];
-    if (stations_[station].connect_after <= now) return {Act::connect, station};
-  }
+  for (const bool any : {false, true})
+    for (std::size_t i = 0; i < count(); ++i) {
+      const auto station = order_[(cursor_ + i) % count()];
+      const auto& one = stations_[station];
+      if (one.connect_after <= now && (any || !(one.tried || doubtful(station, now)))) return {Act::connect, station};
+    }
   return {};
 }
 
@@ -150,16 +165,16 @@ StationChoice::Step StationChoice::calm_step(std::uint64_t now) {
 /// The best station besides the active one, or one that is better than the standby.
 StationChoice::Step StationChoice::standby_step(std::uint64_t now) const noexcept {
   if (attempt_ && attempt_->step.act == Act::join) return attempt_->step;
-  for (const auto station : order_) {
-    if (station == active_) continue;
-    if (station == standby_) {
-      if (timers_.renew != 0 && now >= stations_[station].keys_since + timers_.renew &&
-          stations_[station].join_after <= now)
-        return {Act::join, station};
-      break;
+  for (const bool any : {false, true})
+    for (const auto station : order_) {
+      if (station == active_) continue;
+      const auto& one = stations_[station];
+      if (station == standby_) {
+        const bool old = timers_.renew != 0 && now >= one.keys_since + timers_.renew;
+        return old && one.join_after <= now ? Step{Act::join, station} : Step{};
+      }
+      if (one.join_after <= now && (any || now >= one.left_until)) return {Act::join, station};
     }
-    if (stations_[station].join_after <= now) return {Act::join, station};
-  }
   return {};
 }
 
@@ -178,6 +193,7 @@ void StationChoice::failed(std::uint64_t wait, std::uint64_t now) noexcept {
   if (attempt_->step.act == Act::join) {
     one.join_after = now + std::max(wait, timers_.retry);
   } else {
+    one.tried = true;
     one.connect_after = now + (attempt_->in_trouble ? wait : std::max(wait, timers_.retry));
     failback_from_ = now;
     cursor_ = (static_cast<std::size_t>(std::ranges::find(order_, station) - order_.begin()) + 1) % count();
@@ -191,7 +207,7 @@ void StationChoice::succeeded(const Step& step, std::uint64_t now) noexcept {
   const bool again = one.session;
   one.session = true;
   one.heard = one.fresh_since = one.keys_since = now;
-  one.token = one.token_until = one.connect_after = one.join_after = 0;
+  one.token = one.token_until = one.connect_after = one.join_after = one.left_until = 0;
   if (step.act == Act::join) {
     if (standby_ != step.station || !again) one.since = now;
     if (standby_ && standby_ != step.station) stations_[*standby_].session = false;

@@ -92,6 +92,8 @@ class StationChoice {
     std::uint64_t keys_since = 0;
     std::uint64_t token = 0, token_until = 0;
     std::uint64_t connect_after = 0, join_after = 0;
+    std::uint64_t left_until = 0;  // it ended its session, and others are asked first
+    bool tried = false;            // since this trouble began
   };
   struct Attempt {
     Step step;
@@ -101,6 +103,8 @@ class StationChoice {
   [[nodiscard]] bool silent(std::size_t station, std::uint64_t now) const noexcept;
   [[nodiscard]] bool heard_within(std::size_t station, std::uint64_t time, std::uint64_t now) const noexcept;
   [[nodiscard]] bool answers(std::size_t station, std::uint64_t now) const noexcept;
+  /// Whether others are asked first: it left, or is silent as well.
+  [[nodiscard]] bool doubtful(std::size_t station, std::uint64_t now) const noexcept;
   [[nodiscard]] bool better(std::size_t one, std::size_t other) const noexcept;
   [[nodiscard]] Step in_trouble_step(std::uint64_t now);
   [[nodiscard]] Step calm_step(std::uint64_t now);
