@@ -219,6 +219,23 @@ TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {
 }
 
 /// A pause of 6 s is none: a standby is asked every 5 s. After a longer one it is healthy only from then on.
+/// The time of health is shorter than what a standby may be silent.
+TEST(StationChoice, DoesNotGoBackToOneThatIsStillSilent) {
+  auto choice = with_both(2 * kS);
+  choice.heard(0, 110 * kS);
+  for (auto at = 110 * kS; at < 112 * kS; at += 250 * kMs) choice.heard(1, at);
+  ASSERT_EQ(choice.next(112 * kS), (Step{Act::take_over, 1}));
+  choice.took_over(112 * kS);
+  for (auto at = 112 * kS; at <= 115 * kS; at += 100 * kMs) {
+    choice.heard(1, at);
+    ASSERT_EQ(choice.next(at), Step{}) << at / kMs;
+  }
+  choice.heard(0, 115 * kS);
+  choice.heard(1, 117 * kS - 1);
+  EXPECT_EQ(choice.next(117 * kS - 1), Step{});
+  EXPECT_EQ(choice.next(117 * kS), (Step{Act::take_over, 0}));
+}
+
 TEST(StationChoice, AStandbyThatWasAwayIsHealthyFromThenOn) {
   for (const std::uint64_t more : {0, 1}) {
     auto choice = with_both(30 * kS);

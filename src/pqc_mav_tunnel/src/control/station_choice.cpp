@@ -32,7 +32,8 @@ void StationChoice::heard(std::size_t station, std::uint64_t at, std::uint64_t a
   auto& one = stations_[station];
   if (!one.session || at <= one.heard) return;
   // A standby that was away is healthy from now on.
-  if (standby_ == station && at - one.heard > kHealthyNs) one.since = at;
+  if (standby_ == station && (!one.well || at - one.heard > kHealthyNs)) one.since = at;
+  one.well = true;
   if (at - one.heard > kFreshNs) one.fresh_since = at;
   one.heard = at;
   one.answered = std::max(one.answered, answered);
@@ -145,7 +146,8 @@ StationChoice::Step StationChoice::calm_step(std::uint64_t now) {
     if (wanted_) return wanted_;
     if (timers_.failback == 0) return std::nullopt;
     if (with_standby_) {
-      const bool ripe = standby_ && better(*standby_, active) && now >= stations_[*standby_].since + timers_.failback;
+      const bool ripe = standby_ && better(*standby_, active) && stations_[*standby_].well &&
+                        now >= stations_[*standby_].since + timers_.failback;
       return ripe ? standby_ : std::nullopt;
     }
     const bool ripe = order_.front() != active && now >= failback_from_ + timers_.failback;
@@ -205,7 +207,7 @@ void StationChoice::succeeded(const Step& step, std::uint64_t now) noexcept {
   attempt_.reset();
   auto& one = stations_[step.station];
   const bool again = one.session;
-  one.session = true;
+  one.session = one.well = true;
   one.heard = one.fresh_since = one.keys_since = now;
   one.token = one.token_until = one.connect_after = one.join_after = one.left_until = 0;
   if (step.act == Act::join) {
@@ -225,6 +227,8 @@ void StationChoice::succeeded(const Step& step, std::uint64_t now) noexcept {
 
 void StationChoice::took_over(std::uint64_t now) noexcept {
   const auto before = active_;
+  // One that was left because it is silent has to be heard again before it counts as healthy.
+  if (before) stations_[*before].well = !in_trouble(now);
   term_ = term_of({Act::take_over, *standby_});
   active_ = standby_;
   standby_.reset();

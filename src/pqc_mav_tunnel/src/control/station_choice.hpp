@@ -86,6 +86,7 @@ class StationChoice {
  private:
   struct Station {
     bool session = false;
+    bool well = false;                   // heard since it has had its present part
     std::uint64_t heard = 0, since = 0;  // since: it has had its present part
     std::uint64_t answered = 0;
     std::uint64_t fresh_since = 0;  // it has been heard without a pause
