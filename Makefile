@@ -4,7 +4,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 
-.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage mutants addresses cross arm64 deb release release-check distros images verify-model clean
+.PHONY: help setup demo test test-ubuntu browsers lint format docs report bench peers chaos autopilots soak sanitize fuzz coverage mutants addresses cross arm64 deb release release-check distros images cluster verify-model clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -113,6 +113,10 @@ distros:  ## Try the README and the packages in bare Debians and Ubuntus (needs 
 images:  ## Build container images without a registry and fly the demo in containers of them (needs root)
 	@tools/setup.sh
 	@tools/images.sh
+
+cluster:  ## Run ground stations in a Kubernetes of three nodes, with drones outside (needs root and Go; ARGS="--runs 3")
+	@tools/setup.sh chaos dashboard
+	@tools/cluster.sh $(ARGS)
 
 verify-model:  ## Check the models of the protocol, write bench/results/model.md (needs ProVerif and Spin; ALLOW_MISSING=1 passes without)
 	@ALLOW_MISSING="$(ALLOW_MISSING)" PROVERIF_SOURCE="$(PROVERIF_SOURCE)" tools/verify_model.sh

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Container images without a registry and without a daemon: pqcmav-tunneld for amd64 and arm64, pqcmav-suite for amd64,
 # on a Debian that is bootstrapped here. Then containers of them fly docker/compose.yaml and the demo, and benchmark.
-#   images.sh        after setup.sh; 'make clean' removes what it made, in .deps/containers
+#   images.sh             after setup.sh; 'make clean' removes what it made, in .deps/containers
+#   images.sh --no-test   only makes those for amd64
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -46,11 +47,17 @@ become_root || die "images are made as root here: use 'sudo make images'"
 mkdir -p "$DEPS/log"
 step "buildah, podman, mmdebstrap, qemu" \
   need images buildah "podman=podman crun conmon netavark" mmdebstrap ip=iproute2 "${EMULATION[@]}"
-step "packages of pqcmav-tunneld" tools/deb.sh --no-test
-for arch in amd64 arm64; do
+architectures=(amd64 arm64)
+if [ "${1:-}" = --no-test ]; then architectures=(amd64); fi
+step "packages of pqcmav-tunneld" tools/deb.sh --no-test "${architectures[@]}"
+for arch in "${architectures[@]}"; do
   step "Debian for $arch" base "$arch"
   step "pqcmav-tunneld for $arch" image pqcmav-tunneld "$arch" docker/tunneld.Dockerfile
 done
+if [ "${1:-}" = --no-test ]; then
+  step "pqcmav-suite for amd64" suite
+  exit
+fi
 for pair in "amd64 amd64" "amd64 arm64" "arm64 amd64"; do
   read -r gcs drone <<<"$pair"
   step "containers: $gcs gcs, $drone drone" containers pair "$gcs" "$drone"

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds Kubernetes from its own modules (tools/cluster/go.mod) and our images, each once, and runs ground stations of
+# docker/k8s in a cluster of two nodes (chaos/run cluster). Nothing of this machine's network changes.
+#   cluster.sh [options of chaos/run cluster]      after setup.sh
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+set -euo pipefail
+cd "$ROOT"
+
+readonly KUBERNETES=1.34.4 PLACE="$DEPS/cluster"
+readonly PROGRAMS=(kubelet kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubectl)
+readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
+
+go_here() { (cd tools/cluster && CGO_ENABLED=0 go "$@"); }
+
+kubernetes() {
+  local flags="-s -w" where
+  if [ -x "$PLACE/bin/kube-router" ]; then return; fi
+  for where in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    flags+=" -X $where.gitVersion=v$KUBERNETES -X $where.gitMajor=1 -X $where.gitMinor=34"
+  done
+  logged kubernetes "it needs Go 1.24 or newer" go_here build -trimpath -ldflags "$flags" -o "$PLACE/bin/" \
+    "${PROGRAMS[@]/#/k8s.io/kubernetes/cmd/}" github.com/cloudnativelabs/kube-router/v2/cmd/kube-router
+}
+
+# archive NAME TAG: an image as containerd can read it.
+archive() {
+  rm -f "$PLACE/images/$1.tar"
+  logged "archive-$1" "" "${as_root[@]}" buildah "${STORE[@]}" push "localhost/pqcmav-$1:$2" \
+    "docker-archive:$PLACE/images/$1.tar:localhost/pqcmav-$1:$2"
+}
+
+# What holds a pod's namespaces: Kubernetes' own, from its own source.
+pause() {
+  local source container
+  source="$(go_here list -m -f '{{.Dir}}' k8s.io/kubernetes)/build/pause/linux/pause.c"
+  cc -Os -static -DVERSION="$KUBERNETES" -o "$PLACE/pause" "$source"
+  container="$("${as_root[@]}" buildah "${STORE[@]}" from scratch)"
+  "${as_root[@]}" buildah "${STORE[@]}" add -q "$container" "$PLACE/pause" /pause
+  "${as_root[@]}" buildah "${STORE[@]}" config --entrypoint '["/pause"]' --user 65535:65535 "$container"
+  "${as_root[@]}" buildah "${STORE[@]}" commit -q --rm "$container" localhost/pqcmav-pause:1 >/dev/null
+}
+
+images() {
+  tools/images.sh --no-test
+  pause
+  archive pause 1
+  archive tunneld amd64
+  archive suite amd64
+}
+
+[ "$(uname -m)" = x86_64 ] || die "make cluster runs on x86-64 only"
+become_root || die "a cluster has namespaces and mounts of its own, which needs root: use 'sudo make cluster'"
+have go || die "make cluster builds Kubernetes and needs Go 1.24 or newer: install it from https://go.dev/dl or your distribution"
+mkdir -p "$PLACE/bin" "$PLACE/images"
+step "containerd, etcd and what nodes need" need cluster containerd runc etcd=etcd-server iptables ipset conntrack nft=nftables ip=iproute2 \
+  /usr/lib/cni/bridge=containernetworking-plugins buildah unshare=util-linux
+step "Kubernetes $KUBERNETES (once)" kubernetes
+if [ ! -f "$PLACE/images/suite.tar" ]; then step "images (once; 'make clean' forgets them)" images; fi
+exec "${as_root[@]}" tools/run chaos/run cluster "$@"
