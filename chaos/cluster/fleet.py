@@ -178,7 +178,7 @@ class Drones:
         self.autopilots = Autopilots(ears)
 
     def start(self, drone: str, address: str = "") -> None:
-        """Start one, which goes back to its first station whenever that is well; `address`: that one's, if not usual."""
+        """Start one, which goes back to its first station when that is well; `address`: that one's, if not usual."""
         at = self._stations.drones.index(drone)
         first = STATIONS.index(self.first(drone))
         order = [*STATIONS[first:], *STATIONS[:first]]

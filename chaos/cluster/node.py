@@ -19,6 +19,7 @@ from cluster.network import API, NODES, Network
 from pqc_mav_common.child import Program
 
 PAUSE = "localhost/pqcmav-pause:1"
+_START_S = 120.0
 _SOCKET = "/run/containerd/containerd.sock"
 # In the node's own mounts: what programs expect at fixed places comes from the node's folder.
 _FIRST = """set -e
@@ -92,7 +93,8 @@ class Node:
             "oomScoreAdj": 0, "containerRuntimeEndpoint": f"unix://{_SOCKET}", "resolvConf": "",
             "authentication": {"x509": {"clientCAFile": str(authority)}, "anonymous": {"enabled": False}},
             "nodeStatusUpdateFrequency": "2s", "clusterDNS": ["10.47.0.10"],
-            "evictionHard": {"memory.available": "100Mi"}, "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
+            "evictionHard": {"memory.available": "100Mi"}, "imageGCHighThresholdPercent": 100,
+            "imageGCLowThresholdPercent": 99,
         }  # fmt: skip
 
     @staticmethod
@@ -106,26 +108,10 @@ class Node:
     def start(self) -> None:
         """Switch it on."""
         kubelet, router = self._files
-        command = [
-            *GIVE_WAY,
-            "unshare",
-            "--mount",
-            "--uts",
-            "--ipc",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "bash",
-            "-c",
-        ]
+        own = ("--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc")
         words = [str(self._folder), self.name, str(self._binaries), str(kubelet), NODES[self.name], str(router)]
-        self._first = Program(
-            self.name,
-            [*GIVE_WAY, "unshare", *own, "bash", "-c", _FIRST, "node", *words],
-            limit_s=120.0,
-            **into(self._network[self.name].descriptor),
-        )
+        command = [*GIVE_WAY, "unshare", *own, "bash", "-c", _FIRST, "node", *words]
+        self._first = Program(self.name, command, limit_s=_START_S, **into(self._network[self.name].descriptor))
         self._first.wait_for("started")
 
     def check(self) -> None:
