@@ -15,13 +15,15 @@ readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/ru
 go_here() { (cd tools/cluster && CGO_ENABLED=0 go "$@"); }
 
 kubernetes() {
-  local flags="-s -w" where
-  if [ -x "$PLACE/bin/kube-router" ]; then return; fi
+  local flags="-s -w" where made
+  made="$PLACE/bin/made-$(hash_of <tools/cluster/go.sum)"
+  if [ -e "$made" ]; then return; fi
   for where in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
     flags+=" -X $where.gitVersion=v$KUBERNETES -X $where.gitMajor=1 -X $where.gitMinor=34"
   done
   logged kubernetes "it needs Go 1.24 or newer" go_here build -trimpath -ldflags "$flags" -o "$PLACE/bin/" \
     "${PROGRAMS[@]/#/k8s.io/kubernetes/cmd/}" github.com/cloudnativelabs/kube-router/v2/cmd/kube-router
+  : >"$made"
 }
 
 # archive NAME TAG: an image as containerd can read it.
@@ -43,11 +45,17 @@ pause() {
 }
 
 images() {
+  local made
+  # Of this state of what goes into them.
+  made="$PLACE/images/made-$({ git ls-files -s src docker && git diff src docker; } | hash_of)"
+  if [ -e "$made" ]; then return; fi
   tools/images.sh --no-test
   pause
   archive pause 1
   archive tunneld amd64
   archive suite amd64
+  rm -f "$PLACE/images"/made-*
+  : >"$made"
 }
 
 [ "$(uname -m)" = x86_64 ] || die "make cluster runs on x86-64 only"
@@ -57,5 +65,5 @@ mkdir -p "$PLACE/bin" "$PLACE/images"
 step "containerd, etcd and what nodes need" need cluster containerd runc etcd=etcd-server iptables ipset conntrack nft=nftables ip=iproute2 \
   /usr/lib/cni/bridge=containernetworking-plugins buildah unshare=util-linux
 step "Kubernetes $KUBERNETES (once)" kubernetes
-if [ ! -f "$PLACE/images/suite.tar" ]; then step "images (once; 'make clean' forgets them)" images; fi
+step "images" images
 exec "${as_root[@]}" tools/run chaos/run cluster "$@"

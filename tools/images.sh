@@ -45,10 +45,14 @@ containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@"
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
 become_root || die "images are made as root here: use 'sudo make images'"
 mkdir -p "$DEPS/log"
-step "buildah, podman, mmdebstrap, qemu" \
-  need images buildah "podman=podman crun conmon netavark" mmdebstrap ip=iproute2 "${EMULATION[@]}"
 architectures=(amd64 arm64)
-if [ "${1:-}" = --no-test ]; then architectures=(amd64); fi
+tools=(buildah mmdebstrap)
+if [ "${1:-}" = --no-test ]; then
+  architectures=(amd64)
+else
+  tools+=("podman=podman crun conmon netavark" ip=iproute2 "${EMULATION[@]}")
+fi
+step "tools" need images "${tools[@]}"
 step "packages of pqcmav-tunneld" tools/deb.sh --no-test "${architectures[@]}"
 for arch in "${architectures[@]}"; do
   step "Debian for $arch" base "$arch"

@@ -16,6 +16,9 @@ from cluster import fleet
 from cluster.authority import Authority
 from cluster.fleet import STATIONS, Stations
 from cluster.hearing import Autopilots, Command, judged
+from cluster.reach import Attempt
+from cluster.result import page
+from cluster.scenes import Outcome
 
 from pqc_mav_common.waiting import wait_until
 
@@ -45,6 +48,21 @@ def test_what_lacks_between_two_commands_of_one_start_is_lost() -> None:
 def test_a_command_that_comes_again_is_counted_even_after_another_station() -> None:
     again = commands((1.0, "north", 1), (1.1, "south", 1), (1.2, "north", 1), (1.3, "north", 2))
     assert judged(again, 1.0, 2.0).twice == 1
+
+
+def test_the_page_names_what_is_not_as_it_should_be() -> None:
+    good, slow = Outcome(0.05, 0, 0, {"back after, s": 4.0}), Outcome(0.15, 2, 1, {"back after, s": 6.0})
+    about = dict.fromkeys(("version", "nodes", "drones", "rtt", "failback", "machine"), 1)
+    assert page({"rolled": [good] * 6}, [], {}, about).endswith("Verdict: **ok**.\n")
+    text = page(
+        {"rolled": [good] * 5 + [slow]}, [Attempt("a thing", "kept out", "connected")], {"a way": "1.2.3.4"}, about
+    )
+    assert "0.050 (0.050-0.150)" in text and "0.1: 1 above" in text and "4.0 (6.0)" in text
+    for words in ("1 of 6 took more than 0.1 s", "2 commands lost", "1 commands came twice", "a thing: connected"):
+        assert words in text
+    assert "a way: the gcs sees 1.2.3.4" in text
+    # Nobody promises that a machine without power delivers what was said at that moment.
+    assert "commands lost" not in page({"killed": [slow]}, [], {}, about)
 
 
 def test_autopilots_hear_what_is_sent_and_ignore_the_rest() -> None:

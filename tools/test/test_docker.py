@@ -159,11 +159,13 @@ def test_what_is_missing_is_named_to_who_cannot_install_it(run: Run, fake: Fake)
     fake("id", "echo 1000")
     result = run("tools/images.sh")
     assert result.returncode != 0
-    assert result.stderr.startswith("error: missing: buildah podman crun conmon netavark mmdebstrap iproute2 ")
+    assert result.stderr.startswith("error: missing: buildah mmdebstrap podman crun conmon netavark iproute2 ")
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def calls(fake: Fake, workspace: Path, tmp_path: Path) -> Path:
+    """The file in which fake programs write what was asked of them."""
     calls = tmp_path / "calls"
     fake("uname", "echo x86_64")
     fake("id", "echo 0")
@@ -175,12 +177,20 @@ def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace
         "buildah",
         f'shift 6; echo "buildah $*" >>{calls}; [ "$1" != images ] || echo "137 MB  localhost/pqcmav"; exit 0',
     )
+    return calls
+
+
+def built(lines: list[str]) -> list[tuple[str, ...]]:
+    found = [re.findall(r"--platform (\S+) .*BASE=(\S+) --tag (\S+) --file (\S+)", line) for line in lines]
+    return [each[0] for each in found if each]
+
+
+def test_every_image_is_built_and_tried_in_order(run: Run, calls: Path) -> None:
     result = run("tools/images.sh")
     assert result.returncode == 0, result.stdout + result.stderr
     lines = calls.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "deb.sh --no-test"
-    built = [re.findall(r"--platform (\S+) .*BASE=(\S+) --tag (\S+) --file (\S+)", line) for line in lines]
-    assert [each[0] for each in built if each] == [
+    assert lines[0] == "deb.sh --no-test amd64 arm64"
+    assert built(lines) == [
         ("linux/amd64", "localhost/pqcmav-base:amd64", "localhost/pqcmav-tunneld:amd64", "docker/tunneld.Dockerfile"),
         ("linux/arm64", "localhost/pqcmav-base:arm64", "localhost/pqcmav-tunneld:arm64", "docker/tunneld.Dockerfile"),
         ("linux/amd64", "localhost/pqcmav-base:amd64", "localhost/pqcmav-suite:amd64", "docker/suite.Dockerfile"),
@@ -197,3 +207,28 @@ def test_every_image_is_built_and_tried_in_order(run: Run, fake: Fake, workspace
         "campaign",
     ]
     assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 13
+
+
+def test_a_cluster_gets_its_programs_and_images_once(run: Run, fake: Fake, calls: Path) -> None:
+    for tool in ("containerd", "runc", "etcd", "iptables", "ipset", "conntrack", "nft", "unshare"):
+        fake(tool, "exit 0")
+    fake("go", f'echo "go $1" >>{calls}')
+    fake("cc", "exit 0")
+    fake("apt-get", "exit 0")
+    for _ in range(2):
+        result = run("tools/cluster.sh", "--runs", "1")
+        assert result.returncode == 0, result.stdout + result.stderr
+    lines = calls.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith(("go", "deb.sh", "run"))] == [
+        "go build", "deb.sh --no-test amd64", "go list", *["run chaos/run cluster --runs 1"] * 2,
+    ]  # fmt: skip
+    assert [each[2] for each in built(lines)] == ["localhost/pqcmav-tunneld:amd64", "localhost/pqcmav-suite:amd64"]
+    pushed = [line.split(":")[-2:] for line in lines if "buildah push" in line]
+    assert [name.rpartition("/")[2] for name, _ in pushed] == ["pqcmav-pause", "pqcmav-tunneld", "pqcmav-suite"]
+
+
+def test_a_cluster_needs_go(run: Run, fake: Fake, calls: Path) -> None:
+    fake("id", "echo 0")
+    result = run("tools/cluster.sh")
+    assert result.returncode != 0 and not calls.exists()
+    assert "needs Go 1.24" in result.stderr and len(result.stderr.splitlines()) == 1
