@@ -120,7 +120,7 @@ class Stations:
         words = ["create", "secret", "generic", "pqcmav-keys", f"--from-file={packed}", "--namespace", name]
         made = self._control.kubectl(*words, "--dry-run=client", "-o", "json").stdout
         packed.unlink()
-        self._control.kubectl("apply", "-f", "-", text=made)
+        self._control.kubectl("apply", "--server-side", "-f", "-", text=made)
 
     def apply(self, name: str) -> None:
         """`kubectl apply -k`, as a user does."""

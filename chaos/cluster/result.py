@@ -67,8 +67,10 @@ def page(
     text = _ABOUT.format(**about) + tables.markdown(_HEAD, [_row(name, runs) for name, runs in outcomes.items()])
     if attempts:
         text += "\n## What reaches what\n\n"
-        rows = [(each.words, each.wanted, each.seen) for each in attempts]
-        text += tables.markdown(("tried", "wanted", "came"), rows)
+        rows = [
+            (each.words, each.seen + ("" if each.seen == each.wanted else f", not {each.wanted}")) for each in attempts
+        ]
+        text += tables.markdown(("tried", "came"), rows)
     if sources:
         text += "\n## Whose address the gcs sees\n\n"
         text += tables.markdown(("way of a drone's packets", "source"), list(sources.items()))
