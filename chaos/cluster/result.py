@@ -25,13 +25,12 @@ _HEAD = (
 )
 _ABOUT = """# Ground stations on Kubernetes
 
-Written by `make cluster`. Kubernetes {version} with containerd, runc and kube-router's network policies: a control
-plane and {nodes} nodes in network namespaces of one machine, where they give way to what is measured. Three stations of
-[docker/k8s](../../docker/k8s), each in a namespace under the `restricted` standard, behind a service of type
-LoadBalancer (*the balancer is the laboratory's own; it asks the nodes' health check ports*). {drones} drones outside,
-RTT {rtt} ms, with `standby` and `failback_s` {failback}; each third has the same station first. Ground software in each
-pod sends every drone a numbered command every 10 ms. The worst drone counts: its longest time without a command,
-commands missing between two of one station in a row (not counted if a node dies), and those that came twice.
+Written by `make cluster`. Kubernetes {version}, containerd, runc and kube-router's network policies: a control plane
+and {nodes} nodes in network namespaces of one machine, which give way to what is measured. Three stations of
+[docker/k8s](../../docker/k8s), each in a `restricted` namespace, behind a service of type LoadBalancer (*the balancer
+is the laboratory's own*). {drones} drones outside, RTT {rtt} ms, with `standby` and `failback_s` {failback}. Ground
+software in each pod sends every drone a numbered command every 10 ms. The worst drone counts: its longest time without
+a command, commands missing between two of one station in a row, and those that came twice.
 
 *{machine}*
 
