@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds Kubernetes from its own modules (tools/cluster/go.mod) and our images, each once, and runs ground stations of
-# docker/k8s in a cluster of two nodes (chaos/run cluster). Nothing of this machine's network changes.
+# docker/k8s in a cluster of three nodes (chaos/run cluster). Nothing of this machine's network changes.
 #   cluster.sh [options of chaos/run cluster]      after setup.sh
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -10,7 +10,6 @@ cd "$ROOT"
 
 readonly KUBERNETES=1.34.4 PLACE="$DEPS/cluster"
 readonly PROGRAMS=(kubelet kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubectl)
-readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
 
 go_here() { (cd tools/cluster && CGO_ENABLED=0 go "$@"); }
 
@@ -29,7 +28,7 @@ kubernetes() {
 # archive NAME TAG: an image as containerd can read it.
 archive() {
   rm -f "$PLACE/images/$1.tar"
-  logged "archive-$1" "" "${as_root[@]}" buildah "${STORE[@]}" push "localhost/pqcmav-$1:$2" \
+  logged "archive-$1" "" buildah_here push "localhost/pqcmav-$1:$2" \
     "docker-archive:$PLACE/images/$1.tar:localhost/pqcmav-$1:$2"
 }
 
@@ -38,10 +37,10 @@ pause() {
   local source container
   source="$(go_here list -m -f '{{.Dir}}' k8s.io/kubernetes)/build/pause/linux/pause.c"
   cc -Os -static -DVERSION="$KUBERNETES" -o "$PLACE/pause" "$source"
-  container="$("${as_root[@]}" buildah "${STORE[@]}" from scratch)"
-  "${as_root[@]}" buildah "${STORE[@]}" add -q "$container" "$PLACE/pause" /pause
-  "${as_root[@]}" buildah "${STORE[@]}" config --entrypoint '["/pause"]' --user 65535:65535 "$container"
-  "${as_root[@]}" buildah "${STORE[@]}" commit -q --rm "$container" localhost/pqcmav-pause:1 >/dev/null
+  container="$(buildah_here from scratch)"
+  buildah_here add -q "$container" "$PLACE/pause" /pause
+  buildah_here config --entrypoint '["/pause"]' --user 65535:65535 "$container"
+  buildah_here commit -q --rm "$container" localhost/pqcmav-pause:1 >/dev/null
 }
 
 images() {

@@ -10,13 +10,14 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from two_ends import TestError, check, udp
+
+from pqc_mav_common.waiting import wait_until
 
 LIMIT_S = 180.0
 USER = 990  # as in the Dockerfiles
@@ -95,11 +96,8 @@ class Podman:
 
 def until(done: Callable[[], Found | None], problem: Callable[[], str], limit_s: float = LIMIT_S) -> Found:
     """Wait for a condition and return what it gave."""
-    deadline = time.monotonic() + limit_s
-    while not (found := done()):
-        if time.monotonic() > deadline:
-            raise TestError(problem())
-        time.sleep(0.1)
+    if not (found := wait_until(done, limit_s, 0.1)):
+        raise TestError(problem())
     return found
 
 

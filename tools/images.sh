@@ -9,10 +9,7 @@
 set -euo pipefail
 cd "$ROOT"
 
-readonly STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
 certificates=/etc/ssl/certs/ca-certificates.crt
-
-buildah_here() { "${as_root[@]}" buildah "${STORE[@]}" "$@"; }
 
 # base ARCHITECTURE: the bootstrapped Debian as an image.
 base() {
@@ -40,7 +37,7 @@ suite() {
   image pqcmav-suite amd64 docker/suite.Dockerfile "${options[@]}"
 }
 
-containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${STORE[@]}"; }
+containers() { "${as_root[@]}" "$ROOT/tools/run" python tools/image_test.py "$@" -- "${IMAGE_STORE[@]}"; }
 
 [ "$(uname -m)" = x86_64 ] || die "make images makes images of both architectures on x86-64 only"
 become_root || die "images are made as root here: use 'sudo make images'"

@@ -6,6 +6,8 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="$ROOT/.venv"
 DEPS="$ROOT/.deps"
 LIBOQS_PREFIX="$DEPS/liboqs"
+# Where container images are made and kept, by whichever program.
+IMAGE_STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
@@ -63,6 +65,9 @@ wheels_of() {
     *) die "ROS_DISTRO=$ROS_DISTRO, but that ROS 2 is not sourced: source it, or choose wheels by ROS_DISTRO=jazzy or kilted" ;;
   esac
 }
+
+# buildah on these images, after become_root.
+buildah_here() { "${as_root[@]}" buildah "${IMAGE_STORE[@]}" "$@"; }
 
 # logged NAME HINT CMD...: runs a command with its output in .deps/log/NAME.log; when it fails, stops with one line
 # that carries the command's own last error and the hint, if there is one, what to do.

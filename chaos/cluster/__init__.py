@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`chaos/run cluster`: ground stations of docker/k8s in a real Kubernetes of two nodes (needs root; `make cluster`)."""
+"""`chaos/run cluster`: ground stations of docker/k8s in a Kubernetes of three nodes (needs root; `make cluster`)."""
 
 import argparse
 import dataclasses

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ from children import into
 from cluster.authority import Authority
 from cluster.network import API, CONTROL, PODS, SERVICES, Network
 from pqc_mav_common.child import Program
+from pqc_mav_common.waiting import wait_until
 
 Found = TypeVar("Found")
 _START_S = 120.0
@@ -29,11 +29,8 @@ class ClusterError(RuntimeError):
 
 def until(done: Callable[[], Found | None], problem: Callable[[], str], limit_s: float = _START_S) -> Found:
     """Wait for a condition and return what it gave."""
-    deadline = time.monotonic() + limit_s
-    while not (found := done()):
-        if time.monotonic() > deadline:
-            raise ClusterError(problem())
-        time.sleep(0.1)
+    if not (found := wait_until(done, limit_s, 0.1)):
+        raise ClusterError(problem())
     return found
 
 
@@ -103,11 +100,7 @@ class Control:
     ) -> subprocess.CompletedProcess[str]:
         """Run kubectl as an administrator, with `text` as its input; raises ClusterError if it has to succeed."""
         command = [*GIVE_WAY, str(self._binaries / "kubectl"), f"--kubeconfig={self._admin}", *words]
-        place = into(self._network["control"].descriptor)
-        result = subprocess.run(
-            command, input=text, capture_output=True, text=True, check=False, timeout=limit_s,
-            preexec_fn=place["inside"], start_new_session=True,
-        )  # fmt: skip
+        result = self._network.run("control", command, input=text, timeout=limit_s, check=False, start_new_session=True)
         if good and result.returncode != 0:
             raise ClusterError(f"kubectl {' '.join(words)}: {result.stderr.strip()}")
         return result

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tarfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,10 +172,7 @@ class Drones:
         self._daemons: dict[str, Daemon] = {}
         outside = network["outside"]
         # For those that are still to come, too.
-        ears = {
-            f"drone{at + 1}": outside.call(lambda port=_HEARS + at: application_socket(port))  # type: ignore[misc]
-            for at in range(_MOST)
-        }
+        ears = {f"drone{at + 1}": outside.call(partial(application_socket, _HEARS + at)) for at in range(_MOST)}
         self.autopilots = Autopilots(ears)
 
     def start(self, drone: str, address: str = "") -> None:
@@ -210,15 +208,13 @@ class Drones:
     def wait(self, drones: Sequence[str] = ()) -> None:
         """Wait until each has a session with its station and one in reserve, and hears commands."""
         for drone in drones or self._daemons:
-            daemon = self._daemons[drone]
-            until(
-                lambda daemon=daemon, drone=drone: (
-                    len(daemon.said("] handshake with")) >= 2  # type: ignore[misc]
-                    and self.autopilots.commands(drone)
-                ),
-                lambda daemon=daemon, drone=drone: f"{drone} is not connected: {daemon.last_words()}",  # type: ignore[misc]
-                _UP_S,
-            )
+            until(partial(self._connected, drone), partial(self._why_not_connected, drone), _UP_S)
+
+    def _connected(self, drone: str) -> bool:
+        return len(self._daemons[drone].said("] handshake with")) >= 2 and bool(self.autopilots.commands(drone, 1))
+
+    def _why_not_connected(self, drone: str) -> str:
+        return f"{drone} is not connected: {self.last_words(drone)}"
 
     def reload(self, drone: str) -> None:
         """Have one read its keys again."""

@@ -79,9 +79,9 @@ class Autopilots:
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 
-    def commands(self, drone: str) -> list[Command]:
-        """All that this one has heard so far."""
-        return list(self._lists[drone])
+    def commands(self, drone: str, newest: int = 0) -> list[Command]:
+        """What this one has heard so far: all of it, or so many."""
+        return self._lists[drone][-newest:]
 
     def _listen(self) -> None:
         with selectors.DefaultSelector() as selector:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from cluster.balancer import Balancer
@@ -37,7 +38,7 @@ class Laboratory:
                 self._stack.callback(node.remove)
                 node.start()
             for name in NODES:
-                self.control.wait(lambda name=name: self.ready(name), f"{name} is not ready")  # type: ignore[misc]
+                self.control.wait(partial(self.ready, name), f"{name} is not ready")
             names = [f"drone{at + 1}" for at in range(drones)]
             # One is known to the stations and does not fly until a scene needs it.
             self.spare = f"drone{drones + 1}"
@@ -65,13 +66,12 @@ class Laboratory:
         """All stations run, each on a node of its own, and each drone hears its own first one."""
         for name in STATIONS:
             self.stations.wait(name)
-
         for name in self._crowded():
             self.stations.restart(name)
 
         def astray() -> str:
             for drone in self.drones.started:
-                heard = {each.station for each in self.drones.autopilots.commands(drone)[-_LATEST:]}
+                heard = {each.station for each in self.drones.autopilots.commands(drone, _LATEST)}
                 if heard != {self.drones.first(drone)}:
                     return f"{drone} hears {', '.join(sorted(heard)) or 'nobody'}: {self.drones.last_words(drone)}"
             return ""

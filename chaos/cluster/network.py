@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 from links import Link
 
@@ -52,6 +53,11 @@ class Network:
     def __getitem__(self, name: str) -> Namespace:
         return self._spaces[name]
 
+    def run(self, name: str, command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run a program in a namespace until it ends, and keep what it says; `options` as of `subprocess.run`."""
+        how = {"check": True, "capture_output": True, "text": True, **options}
+        return self[name].call(lambda: subprocess.run(command, **how))
+
     def _configure(self) -> None:
         here = f"/proc/{os.getpid()}/fd"
         ends = {"control": CONTROL, **NODES}
@@ -76,8 +82,7 @@ class Network:
 
     def _set(self, name: str, setting: str, value: str) -> None:
         # By a separate process: the setting is that of the namespace in which the file is opened.
-        command = ["sh", "-c", f"echo {value} > {Path('/proc/sys/net') / setting}"]
-        self[name].call(lambda: subprocess.run(command, check=True))
+        self.run(name, ["sh", "-c", f"echo {value} > /proc/sys/net/{setting}"])
 
     def lead(self, address: str, node: str) -> None:
         """From now on packets from outside to this address of a service go to this node."""
@@ -86,7 +91,7 @@ class Network:
     def reset(self, node: str) -> None:
         """A node's network as it is when the node is switched on."""
         for words in _RESET:
-            self[node].call(lambda words=words: subprocess.run(words.split(), capture_output=True, check=False))  # type: ignore[misc]
+            self.run(node, words.split(), check=False)
 
     def close(self) -> None:
         """Give everything back."""

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
-
-from children import into
 
 from cluster.control import ClusterError
 from cluster.laboratory import Laboratory
@@ -102,8 +99,4 @@ def _in_pod(lab: Laboratory, space: str, pod: str, container: str, script: str, 
 
 
 def _outside(lab: Laboratory, script: str, *words: str) -> str:
-    inside = into(lab.network["outside"].descriptor)["inside"]
-    command = ["python3", "-c", script, *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=60, preexec_fn=inside
-    ).stdout.strip()
+    return lab.network.run("outside", ["python3", "-c", script, *words], timeout=60).stdout.strip()

@@ -3,13 +3,14 @@
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
 
 
-def wait_until(condition: Callable[[], bool], limit_s: float, step_s: float = 0.02) -> bool:
-    """Look every `step_s` until the condition holds, at most `limit_s`; return whether it came to hold."""
+def wait_until(condition: Callable[[], Found], limit_s: float, step_s: float = 0.02) -> Found:
+    """Look every `step_s` until the condition holds, at most `limit_s`; return what it gave last."""
     deadline = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
+    while not (found := condition()) and time.monotonic() < deadline:
         time.sleep(step_s)
-    return True
+    return found

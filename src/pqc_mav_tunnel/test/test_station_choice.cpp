@@ -218,7 +218,6 @@ TEST(StationChoice, GoesBackOnlyAfterTheTimeOfHealth) {
   EXPECT_EQ(choice.next(142 * kS), (Step{Act::take_over, 0}));
 }
 
-/// A pause of 6 s is none: a standby is asked every 5 s. After a longer one it is healthy only from then on.
 /// The time of health is shorter than what a standby may be silent.
 TEST(StationChoice, DoesNotGoBackToOneThatIsStillSilent) {
   auto choice = with_both(2 * kS);
@@ -236,6 +235,7 @@ TEST(StationChoice, DoesNotGoBackToOneThatIsStillSilent) {
   EXPECT_EQ(choice.next(117 * kS), (Step{Act::take_over, 0}));
 }
 
+/// A pause of 6 s is none: a standby is asked every 5 s. After a longer one it is healthy only from then on.
 TEST(StationChoice, AStandbyThatWasAwayIsHealthyFromThenOn) {
   for (const std::uint64_t more : {0, 1}) {
     auto choice = with_both(30 * kS);
