@@ -56,8 +56,8 @@ set(pqcmav_threads
   engine_liveness engine_rate engine_ratchet engine_rekey engine_return engine_shaping engine_snapshot engine_start engine_stations
   engine_strangers nonce_once rekey_faults rekey_requests rekey_yield)
 set(pqcmav_long
-  address_simulation engine_addresses engine_console engine_door engine_kernel_drops engine_serial engine_threads host
-  key_pool sequences session_model transport_handshake transport_link)
+  address_simulation engine_addresses engine_console engine_door engine_kernel_drops engine_port engine_serial engine_threads
+  host key_pool sequences session_model transport_handshake transport_link)
 
 file(GLOB pqcmav_tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/test" "test/test_*.cpp")
 list(TRANSFORM pqcmav_tests REPLACE "^test_(.*)\\.cpp$" "\\1")

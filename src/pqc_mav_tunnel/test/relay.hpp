@@ -66,6 +66,16 @@ class Relay {
     passes_data_ = data;
   }
   [[nodiscard]] SockAddr overtaker() const { return overtaker_.address(); }
+  /// A router that holds on to what it did before its network changed: nothing passes from and to the drone's UDP port
+  /// as it is now. Another one passes.
+  void shun_port() {
+    const std::lock_guard lock(mutex_);
+    shunned_ = drone_.port();
+  }
+  [[nodiscard]] std::uint16_t drone_port() {
+    const std::lock_guard lock(mutex_);
+    return drone_.port();
+  }
   /// From now on the gcs sees another source address.
   void move(const std::string& host = "127.0.0.1") {
     {
@@ -157,6 +167,7 @@ class Relay {
   }
   /// Under the lock.
   bool passes(ByteView packet, Way way) {
+    if (shunned_ != 0 && drone_.port() == shunned_) return false;
     const auto type = packet.empty() ? std::uint8_t{0} : packet[0];
     const bool handshake = is_handshake(packet);
     if (type == 0x33 && packet.size() > 9) attempts_.emplace(packet.begin() + 1, packet.begin() + 9);
@@ -208,6 +219,7 @@ class Relay {
   std::vector<Bytes> seen_[2], answers_;
   std::set<Bytes> attempts_;
   unsigned loss_percent_ = 0;
+  std::uint16_t shunned_ = 0;
   std::minstd_rand random_{1};
   std::thread thread_;
 };

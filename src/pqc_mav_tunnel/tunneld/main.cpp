@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -127,14 +128,16 @@ int say_health() {
   return health.good ? 0 : 1;
 }
 
+/// One line, also with a thousand drones.
 std::string description(const Host& host) {
+  constexpr std::size_t kNamed = 8;
   const auto view = host.view();
   if (view.state != HostState::active) return std::string(to_string(view.state)) + ": " + view.problem;
   const auto ports = host.ports();
   std::ostringstream out;
   out << to_string(host.config().role) << ", encrypted UDP port " << ports.data;
   const auto links = host.status();
-  for (const auto& [id, port] : ports.plain) {
+  for (const auto& [id, port] : std::span(ports.plain).first(std::min(kNamed, ports.plain.size()))) {
     const auto link = std::ranges::find(links, id, &LinkStatus::drone_id);
     out << ", plaintext of " << id << " on ";
     if (port != 0 || link == links.end())
@@ -144,6 +147,7 @@ std::string description(const Host& host) {
     // There ground software listens.
     if (link != links.end() && !link->plain_peer.empty()) out << " (MAVLink to " << link->plain_peer << ")";
   }
+  if (ports.plain.size() > kNamed) out << ", and of " << ports.plain.size() - kNamed << " more drones";
   return out.str();
 }
 

@@ -176,6 +176,7 @@ void DroneControl::on_changed() {
 }
 
 void DroneControl::run() {
+  port_tried_ns_ = now_ns();
   for (;;) {
     step();
     write_return_files();
@@ -215,6 +216,8 @@ void DroneControl::step() {
   }
   if (now >= next_learn_ns_) learn_paths();
   if (follow_choice(now) || choice_.in_trouble(now) || !picture.current) return;
+  port_tried_ns_ = now;
+  told_port_ = false;
   if (const auto* back = std::exchange(moved_from_, nullptr)) {
     // Whoever stole the PSK could say so outside a session; inside of it only the gcs can, and a Reject costs little.
     if (!family_avoided(*back)) (void)rekey(*back, "asks the gcs itself", HandshakeKind::rekey);

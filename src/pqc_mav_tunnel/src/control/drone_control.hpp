@@ -108,6 +108,7 @@ class DroneControl {
   void show_stations();
   void say_unanswered(const StationChoice::Step& step, const ClientOutcome& outcome);
   void first_handshake(const StationChoice::Step& step);
+  void mind_the_port(HandshakeError error);
   RekeyOutcome rekey(const Suite& suite, const std::string& reason, HandshakeKind kind);
   RekeyOutcome rekey_on_request(const Request& request);
   void pin(const Suite& suite, const Request& request, RekeyOutcome& outcome);
@@ -152,6 +153,8 @@ class DroneControl {
   std::uint64_t next_attempt_ns_ = 0, next_periodic_ns_ = 0, next_old_ns_ = 0;
   bool told_silence_ = false;  // since this was begun
   std::uint64_t asking_since_ns_ = 0;
+  std::uint64_t port_tried_ns_ = 0;  // since when nobody has answered to what comes from the UDP port in use
+  bool told_port_ = false;
   // With several paths: by which a first handshake is tried, whether another one is to be, and when to look up again
   // where the gcs is by the others.
   std::size_t path_ = 0;

@@ -261,6 +261,21 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
   return ok;
 }
 
+/// A router, or a balancer, between may hold on to where it sent this port's packets before its network changed, for as
+/// long as the drone asks from there. With another port it begins anew.
+void DroneControl::mind_the_port(HandshakeError error) {
+  const auto now = now_ns();
+  const bool unheard = (error == HandshakeError::timeout || error == HandshakeError::cancelled) && client_->silent();
+  if (!unheard || !choice_.in_trouble(now)) port_tried_ns_ = now;
+  if (now < port_tried_ns_ + to_ns(kPortPatience)) return;
+  port_tried_ns_ = now;
+  data_->change_port();
+  if (!std::exchange(told_port_, true))
+    events_.log(LogLevel::info, config_.drone_id,
+                "Nobody answers; the drone asks from another UDP port now, for a router between may hold on to what it "
+                "did with this one.");
+}
+
 void DroneControl::first_handshake(const StationChoice::Step& step) {
   choice_.begin(step, now_ns());
   if (const auto peer = data_->link(0).picture().peer; !peer.empty()) path_ = peer.path;
@@ -294,6 +309,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     return;
   }
   say_unanswered(step, outcome);
+  mind_the_port(outcome.error);
   // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
   // the air: back to the configured one. Silence and what anybody could have sent say nothing about a suite.
   const bool refused = Blacklist::blames_suite(outcome.error, outcome.reject_code);

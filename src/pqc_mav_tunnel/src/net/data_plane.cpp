@@ -32,6 +32,7 @@ constexpr std::size_t kEncryptedSlots = 64, kGroSlots = 16, kGroCapacity = 65535
 constexpr std::size_t kCrowd = 8;
 constexpr std::uint64_t kGatherNs = 150'000;
 constexpr std::uint64_t kTickNs = 100'000'000;
+const std::string kEncryptedPurpose = "encrypted packets (UDP)";
 // epoll tags below the plain sockets' indices.
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
                         kTap = 6, kSnapshot = 7, kFirstPath = 8, kFirstPlain = kFirstPath + kPathsMost;
@@ -124,33 +125,59 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
 /// alone first: sockets that share one do not get into each other's way.
 void DataPlane::open_encrypted() {
   const bool drone = config_.role == Role::drone;
-  const auto port = drone ? config_.local_data_port : config_.data_port;
-  UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
-  const std::string purpose = "encrypted packets (UDP)";
   if (drone && !config_.paths.empty()) {
     paths_ = std::make_unique<DronePaths>(config_, events_);
     paths_->open_sockets();
     return;
   }
+  UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
   if (drone && config_.peers.front().radio) {
-    encrypted_ = open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), options, purpose, &gro_);
+    encrypted_ = open_udp(resolve("127.0.0.1", 0, true, SOCK_DGRAM), options, kEncryptedPurpose, &gro_);
+  } else if (drone) {
+    encrypted_ = open_drone(config_.local_data_port);
   } else if (first_ != nullptr) {
     options.shared = true;
-    encrypted_ = open_udp(first_->local_, options, purpose, &gro_);
-  } else if (drone && config_.bind.empty() &&
-             !std::ranges::all_of(config_.peers, [](const auto& each) { return is_ipv4(each.host); })) {
-    // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
-    encrypted_ = open_udp_both(port, options, purpose, &gro_);
+    encrypted_ = open_udp(first_->local_, options, kEncryptedPurpose, &gro_);
   } else {
-    auto where = resolve(config_.bind, port, true, SOCK_DGRAM);
+    auto where = resolve(config_.bind, config_.data_port, true, SOCK_DGRAM);
     if (config_.data_threads > 1) {
-      where = local_address(open_udp(where, options, purpose));
+      where = local_address(open_udp(where, options, kEncryptedPurpose));
       options.shared = true;
     }
-    encrypted_ = open_udp(where, options, purpose, &gro_);
+    encrypted_ = open_udp(where, options, kEncryptedPurpose, &gro_);
     if (options.shared) steer_packets(encrypted_, config_.data_threads);
   }
   local_ = local_address(encrypted_);
+  port_ = local_.port();
+}
+
+Fd DataPlane::open_drone(std::uint16_t port) {
+  const UdpOptions options{config_.socket_buffer_kib, config_.dscp, config_.gso, true};
+  // The name of a drone's peer may resolve only after the network is there, and to addresses of either kind.
+  const bool both =
+      config_.bind.empty() && !std::ranges::all_of(config_.peers, [](const auto& each) { return is_ipv4(each.host); });
+  return both ? open_udp_both(port, options, kEncryptedPurpose, &gro_)
+              : open_udp(resolve(config_.bind, port, true, SOCK_DGRAM), options, kEncryptedPurpose, &gro_);
+}
+
+/// Whatever lies in the old socket is lost: it is for a drone that nobody answers.
+void DataPlane::change_port() {
+  post([this] {
+    if (paths_) {
+      for (const auto path : paths_->change_ports()) watch_path(path);
+      return;
+    }
+    if (config_.peers.front().radio) return;
+    try {
+      encrypted_ = open_drone(port_ == config_.local_data_port ? 0 : config_.local_data_port);
+    } catch (const TunnelError& error) {
+      events_.log(LogLevel::warning, config_.drone_id, std::string("The UDP port stays as it is: ") + error.what());
+      return;
+    }
+    port_ = local_address(encrypted_).port();
+    kernel_drops_ = {};
+    watch(encrypted_.get(), kEncrypted);
+  });
 }
 
 void DataPlane::watch(int fd, std::uint32_t tag) const {

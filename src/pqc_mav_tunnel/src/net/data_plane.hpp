@@ -113,7 +113,7 @@ class DataPlane {
   /// How many data threads there are, and which of them has this link.
   [[nodiscard]] DataShare share_of(std::size_t link) const noexcept { return DataShare::of(link, threads()); }
   [[nodiscard]] std::size_t threads() const noexcept { return others_.size() + 1; }
-  [[nodiscard]] std::uint16_t data_port() const { return local_.port(); }
+  [[nodiscard]] std::uint16_t data_port() const noexcept { return port_; }
   /// Of the address of a serial radio, where nobody forges one: how long a full datagram takes on its line. Else 0.
   [[nodiscard]] std::uint64_t wire_ns(const SockAddr& address) const noexcept {
     const auto wire = air().at(address);
@@ -135,6 +135,8 @@ class DataPlane {
     if (paths_) return paths_->reaches(address.path, address);
     return address.family() == local_.family() || local_.host_text() == "::";
   }
+  /// drone: sends from another UDP port from now on: a free one, then that of 'local_data_port' again, in turns.
+  void change_port();
   /// drone: its paths, where it has several.
   [[nodiscard]] const DronePaths* paths() const noexcept { return paths_.get(); }
   /// drone: where the ground station is by each path; empty: not known. An address has its path with it.
@@ -221,6 +223,7 @@ class DataPlane {
   /// With `first` a further data thread of a gcs.
   DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks, DataPlane* first);
   void open_encrypted();
+  [[nodiscard]] Fd open_drone(std::uint16_t port);
   void begin();
   void end();
   void run();
@@ -396,7 +399,8 @@ class DataPlane {
   bool finds_rate_ = false;
   std::uint64_t shape_armed_ns_ = ~std::uint64_t{0};
   std::uint64_t bundles_armed_ns_ = ~std::uint64_t{0};
-  SockAddr local_;
+  SockAddr local_;  // a drone's port may change
+  std::atomic<std::uint16_t> port_{0};
   ByteArray<16> arrived_at_{};  // drone: the address of ours that the datagram in work was sent to
   bool gro_ = false;
   KernelDrops kernel_drops_;

@@ -121,6 +121,20 @@ std::vector<std::size_t> DronePaths::tend(std::uint64_t now) {
   return out;
 }
 
+std::vector<std::size_t> DronePaths::change_ports() {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    auto& path = *paths_[i];
+    if (path.entry.radio || !path.socket) continue;
+    path.socket.reset();
+    const auto known = path.where.port();
+    if (path.port == known) path.where.set_port(0);
+    if (open(path, false)) out.push_back(i);
+    path.where.set_port(known);
+  }
+  return out;
+}
+
 std::optional<SockAddr> DronePaths::wire_address(std::size_t path) const noexcept {
   if (!paths_[path]->wire) return std::nullopt;
   auto out = paths_[path]->wire->address();

@@ -74,6 +74,8 @@ class DronePaths {
   void close() noexcept;
   /// Opens what is not open and is to be, once a second. Returns whose sockets are new.
   std::vector<std::size_t> tend(std::uint64_t now);
+  /// The same with every UDP path, from another port: a free one, or for the first path the known one again.
+  std::vector<std::size_t> change_ports();
   void publish(std::uint64_t now);
   /// Says why packets take another path.
   void tell_move(std::size_t from, std::size_t to, const std::string& why) const;

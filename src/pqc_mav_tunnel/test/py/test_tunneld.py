@@ -194,6 +194,20 @@ def test_two_of_them_carry_packets(
     assert secret[:16] not in "".join(drone.lines + gcs.lines)
 
 
+def test_the_first_line_of_a_large_gcs_can_be_read(tmp_path: Path, daemons: list[Daemon]) -> None:
+    drones = [f"uav{at}" for at in range(20)]
+    tunnel.init_keys(str(tmp_path / "keys"), drones, ["mldsa44"])
+    config = write(
+        tmp_path / "gcs.yaml", role="gcs", keys=tmp_path / "keys" / "gcs", drones=drones, bind="127.0.0.1", data_port=0
+    )
+    daemon = Daemon(config)
+    daemons.append(daemon)
+    line = daemon.wait_for("gcs, encrypted UDP port .*").string
+    assert "plaintext of uav7 on UDP port" in line
+    assert "uav8" not in line
+    assert line.rstrip().endswith(", and of 12 more drones")
+
+
 def heard(manager: socket.socket) -> str:
     return manager.recv(4096).decode()
 
