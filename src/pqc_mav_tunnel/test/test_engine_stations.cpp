@@ -196,6 +196,19 @@ TEST(EngineStations, AGoodbyeMovesTheDroneToTheStandbyAtOnce) {
   EXPECT_EQ(net.active(), "south");
 }
 
+TEST(EngineStations, TheStandbysSilenceWhileItWaitedIsNone) {
+  TwoStations net({{"standby", true}, {"degraded_after_s", 0.8}});
+  ASSERT_TRUE(net.uses("north"));
+  ASSERT_TRUE(eventually([&] { return net.standby() == "south"; }));
+  EXPECT_FALSE(eventually([&] { return net.active() != "north"; }, 1200ms)) << "so long a standby says nothing";
+  EventLog log(*net.drone);
+  net.stations[0].reset();
+  const auto next = log.wait_for<StateEvent>(
+      [](const auto& event) { return event.before == LinkState::down && event.after != LinkState::handshaking; });
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->after, LinkState::up) << next->reason;
+}
+
 TEST(EngineStations, TheDroneGoesBackByItselfAfterTheTimeOfHealth) {
   TwoStations net({{"standby", true}, {"failback_s", 1.0}});
   ASSERT_TRUE(net.uses("north"));

@@ -168,11 +168,11 @@ void DataPlane::change_port() {
       return;
     }
     if (config_.peers.front().radio) return;
+    const auto known = config_.local_data_port;
     try {
-      encrypted_ = open_drone(port_ == config_.local_data_port ? 0 : config_.local_data_port);
-    } catch (const TunnelError& error) {
-      events_.log(LogLevel::warning, config_.drone_id, std::string("The UDP port stays as it is: ") + error.what());
-      return;
+      encrypted_ = open_drone(port_ == known ? 0 : known);
+    } catch (const TunnelError&) {
+      return;  // somebody has the known port meanwhile: the free one stays
     }
     port_ = local_address(encrypted_).port();
     kernel_drops_ = {};

@@ -62,6 +62,7 @@ bool DataPlane::take_over(std::uint32_t term, std::optional<std::uint64_t> unles
       return false;
     active.swap_sessions(standby);
     active.estimator = {};  // the pauses of a session that waited say nothing of its path
+    active.roused_ns = now;
     refresh_lookup(0);
     refresh_lookup(1);
     tell_role(active, StationRole::active, term, now);
@@ -109,6 +110,7 @@ void DataPlane::on_role(Link& link, std::size_t index, const RoleTold& told, std
   link.role = told.role;
   link.term = told.term;
   link.highest_term = std::max(link.highest_term, told.term);
+  link.roused_ns = now;
   link.next_report_ns = link.next_probe_ns = 0;
   link.estimator = {};
   events_.log(LogLevel::info, link.id,

@@ -127,9 +127,13 @@ std::vector<std::size_t> DronePaths::change_ports() {
     auto& path = *paths_[i];
     if (path.entry.radio || !path.socket) continue;
     path.socket.reset();
-    const auto known = path.where.port();
-    if (path.port == known) path.where.set_port(0);
-    if (open(path, false)) out.push_back(i);
+    const auto known = path.where.port(), next = path.port == known ? std::uint16_t{0} : known;
+    for (const std::uint16_t port : {next, std::uint16_t{0}}) {  // somebody may have the known one meanwhile
+      path.where.set_port(port);
+      if (!open(path, false)) continue;
+      out.push_back(i);
+      break;
+    }
     path.where.set_port(known);
   }
   return out;

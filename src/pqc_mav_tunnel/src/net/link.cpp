@@ -66,6 +66,7 @@ void Link::forget_session() noexcept {
   role = StationRole::none;
   term = 0;
   role_repeats = 0;
+  roused_ns = 0;
 }
 
 void Link::swap_sessions(Link& other) noexcept {

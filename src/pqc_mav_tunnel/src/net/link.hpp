@@ -131,7 +131,8 @@ struct Link {
   std::size_t station = 0;
   StationRole role = StationRole::none, pending_role = StationRole::none;
   std::uint32_t term = 0, pending_term = 0, highest_term = 0;
-  unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
+  unsigned role_repeats = 0;    // drone: so often a role is told again, ten times a second
+  std::uint64_t roused_ns = 0;  // when a session that waited became the active one; its silence before says nothing
   bool moved = false;
   Fd plain;
   KernelDrops plain_kernel_drops;
@@ -196,7 +197,7 @@ struct Link {
   /// Little is said in a session that only waits.
   [[nodiscard]] bool quiet() const noexcept { return role == StationRole::standby; }
   [[nodiscard]] bool degraded(std::uint64_t now) const noexcept {
-    return quiet() ? session.silence(now) >= to_ns(kStandbyLost) : session.degraded(now);
+    return quiet() ? session.silence(now) >= to_ns(kStandbyLost) : session.degraded(now, roused_ns);
   }
   /// Forgets the session and all that was learnt in it: the next one is with another end.
   void forget_session() noexcept;

@@ -8,6 +8,7 @@
 //        (docs/protocol.md section 7).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -95,7 +96,10 @@ class Session {
   [[nodiscard]] std::uint64_t silence(std::uint64_t now) const noexcept {
     return now > heard_ns_ ? now - heard_ns_ : 0;
   }
-  [[nodiscard]] bool degraded(std::uint64_t now) const noexcept { return silence(now) >= timers_.degraded; }
+  /// Silent for too long; `since`: before that nothing had to be heard.
+  [[nodiscard]] bool degraded(std::uint64_t now, std::uint64_t since = 0) const noexcept {
+    return std::min(silence(now), now - since) >= timers_.degraded;
+  }
   [[nodiscard]] std::uint64_t heard_ns() const noexcept { return heard_ns_; }
   [[nodiscard]] std::uint64_t last_sent_ns() const noexcept { return sent_ns_; }
   [[nodiscard]] std::uint64_t sealed_packets() const noexcept { return send_ ? send_->sealed() : 0; }
