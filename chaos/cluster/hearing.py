@@ -34,12 +34,14 @@ class Heard:
         lost: commands that lack between two that followed each other from one start of one station.
         twice: commands that came again.
         stations: who was heard, in order, without repeats in a row.
+        gaps: where commands lack: how many, of which station, and when.
     """
 
     silence_s: float
     lost: int
     twice: int
     stations: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
 
 
 def judged(commands: Sequence[Command], since: float, until: float) -> Heard:
@@ -48,16 +50,20 @@ def judged(commands: Sequence[Command], since: float, until: float) -> Heard:
     times = [since, *(each.at for each in inside), until]
     silence = max(later - earlier for earlier, later in pairwise(times))
     lost = twice = 0
+    gaps = []
     seen: set[tuple[str, str, int]] = set()
     for before, now in zip([None, *inside], inside, strict=False):
         name = (now.station, now.start, now.number)
         twice += name in seen
         seen.add(name)
         if before is not None and (before.station, before.start) == (now.station, now.start):
-            lost += max(0, now.number - before.number - 1)
+            lack = max(0, now.number - before.number - 1)
+            lost += lack
+            if lack:
+                gaps.append(f"{lack} of {now.station} at {now.at - since:.2f} s")
     order = [each.station for each in inside]
     stations = tuple(name for at, name in enumerate(order) if at == 0 or order[at - 1] != name)
-    return Heard(silence, lost, twice, stations)
+    return Heard(silence, lost, twice, stations, tuple(gaps))
 
 
 def _arrived(about: Sequence[tuple[int, int, bytes]]) -> float:

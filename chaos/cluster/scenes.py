@@ -13,17 +13,22 @@ from cluster.laboratory import Laboratory
 
 _SETTLE_S = 3.0
 _AWAY_S = 6.0
+_FULL_MIB = 80
 _DRAIN = ("--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=60s")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: of all drones the longest silence, all commands lost or executed twice; further figures of the scene."""
+    """One run: of all drones the longest silence, all commands lost or executed twice; further figures of the scene.
+
+    `gaps`: whose commands were lost, where and when.
+    """
 
     silence_s: float
     lost: int
     twice: int
     figures: dict[str, float] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ def play(scene: Scene, lab: Laboratory) -> Outcome:
     time.sleep(_SETTLE_S)
     heard = [judged(lab.drones.autopilots.commands(drone), since, time.time()) for drone in watched]
     silence = max(each.silence_s for each in heard)
-    return Outcome(silence, sum(each.lost for each in heard), sum(each.twice for each in heard), figures)
+    gaps = [f"{drone}: {gap}" for drone, each in zip(watched, heard, strict=True) for gap in each.gaps]
+    return Outcome(silence, sum(each.lost for each in heard), sum(each.twice for each in heard), figures, gaps)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -73,6 +79,19 @@ def _drained(lab: Laboratory) -> dict[str, float]:
         lab.stations.wait(name)
     lab.control.kubectl("uncordon", node)
     return {"empty after, s": seconds}
+
+
+def _evicted(lab: Laboratory) -> dict[str, float]:
+    name, before = STATIONS[0], lab.stations.pod(STATIONS[0])["metadata"]["uid"]
+    # More than its folder for temporary files may have: the kubelet looks every 10 s.
+    fill = ["dd", "if=/dev/zero", "of=/tmp/full", "bs=1M", f"count={_FULL_MIB}"]
+    lab.control.kubectl("exec", "--namespace", name, "pqcmav-0", "--container", "metrics", "--", *fill)
+
+    def another() -> bool:
+        return bool(lab.stations.pod(name).get("metadata", {}).get("uid", before) != before)
+
+    lab.control.wait(another, f"station {name} was not evicted")
+    return {"a station is back after, s": _timed(lambda: lab.stations.wait(name))}
 
 
 def _deleted(lab: Laboratory) -> dict[str, float]:
@@ -123,6 +142,7 @@ def _rotated(lab: Laboratory) -> dict[str, float]:
 SCENES = {
     "rolled": Scene("all three stations are restarted, one after the other", 0.1, True, _rolled),
     "drained": Scene("a node is drained, and taken back", 0.1, True, _drained),
+    "evicted": Scene("the kubelet evicts a station's pod, whose disk is full", 0.1, True, _evicted),
     "added": Scene("a drone is added: keys, configuration, `kubectl apply -k`", 0.1, True, _added),
     "rotated": Scene("a drone's PSK is renewed: secret, restart; the drone reads its keys again", 0.1, True, _rotated),
     "deleted": Scene("a station's pod is deleted by force", 2.22, False, _deleted),

@@ -10,6 +10,7 @@ from cluster.laboratory import Laboratory
 from cluster.network import NODES, OUTSIDE
 
 WANTED = OUTSIDE
+_STATION = "north"
 _SOCKET = "/run/pqcmav/gcs.sock"
 
 
@@ -17,14 +18,26 @@ def sources(lab: Laboratory) -> dict[str, str]:
     """By way."""
     return {
         "service, by the load balancer's address": _seen(lab, lab.drones.started[0]),
-        "service, by the port of the node (NodePort)": _by_node_port(lab),
+        "service, by the port of the node (NodePort)": _at_node(lab, _service(lab)["nodePort"]),
+        "the network of the node (`hostNetwork`)": _by_the_nodes_network(lab),
     }
 
 
-def _by_node_port(lab: Laboratory) -> str:
-    port = lab.control.get("service", "pqcmav", "--namespace", "north")["spec"]["ports"][0]["nodePort"]
+def _service(lab: Laboratory) -> dict[str, int]:
+    return dict(lab.control.get("service", "pqcmav", "--namespace", _STATION)["spec"]["ports"][0])
+
+
+def _by_the_nodes_network(lab: Laboratory) -> str:
+    lab.stations.share_network(_STATION, True)
+    try:
+        return _at_node(lab, _service(lab)["port"])
+    finally:
+        lab.stations.share_network(_STATION, False)
+
+
+def _at_node(lab: Laboratory, port: int) -> str:
     drone = lab.spare
-    lab.drones.start(drone, f"{NODES[lab.stations.node('north')]}:{port}")
+    lab.drones.start(drone, f"{NODES[lab.stations.node(_STATION)]}:{port}")
     try:
         lab.drones.wait([drone])
         return _seen(lab, drone)

@@ -36,7 +36,8 @@ def test_the_longest_silence_reaches_from_the_beginning_to_the_end() -> None:
 
 
 def test_what_lacks_between_two_commands_of_one_start_is_lost() -> None:
-    assert judged(commands((1.0, "north", 1), (1.1, "north", 4)), 1.0, 2.0).lost == 2
+    heard = judged(commands((1.0, "north", 1), (1.1, "north", 4)), 0.5, 2.0)
+    assert (heard.lost, heard.gaps) == (2, ("2 of north at 0.60 s",))
     # Another station between them: its turn is why they lack.
     turns = commands((1.0, "north", 1), (1.1, "south", 70), (1.2, "north", 9))
     assert judged(turns, 1.0, 2.0).lost == 0
