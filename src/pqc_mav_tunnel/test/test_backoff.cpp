@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "nanoseconds.hpp"
@@ -65,6 +66,18 @@ TEST(PeriodicRekey, IsSpreadByATenthEitherWay) {
   EXPECT_LT(least, 55 * kS);
   EXPECT_LE(most, 66 * kS);
   EXPECT_GT(most, 65 * kS);
+}
+
+TEST(PeriodicRekey, OfThousandDronesThatConnectedTogetherNoneTenthHasManyMore) {
+  // Ten rekeys of each, counted by tenths of an interval.
+  std::array<int, 100> begun{};
+  for (unsigned drone = 1; drone <= 1000; ++drone) {
+    std::minstd_rand random(drone * 7919);
+    auto at = first_rekey_ns(60.0, random);
+    for (; at < 600 * kS; at += jittered_ns(60.0, random)) ++begun[at / (6 * kS)];
+  }
+  EXPECT_EQ(begun[0], 0) << "the keys are new";
+  for (std::size_t i = 1; i < begun.size(); ++i) EXPECT_LT(begun[i], 150) << "of 100 in the mean, in tenth " << i;
 }
 
 }  // namespace

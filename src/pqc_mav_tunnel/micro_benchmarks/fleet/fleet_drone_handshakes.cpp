@@ -207,7 +207,7 @@ void FleetDrone::succeed(SessionKeys keys, std::uint64_t now) {
   send_control(ByteView(tlvs).first(append_switched(tlvs, epoch)), now);
   late_failures_ = 0;
   rekey_backoff_.reset();
-  plan_rekey(jittered_ns(rules_.config.rekey_interval_s, random_), now);
+  plan_rekey((first ? first_rekey_ns : jittered_ns)(rules_.config.rekey_interval_s, random_), now);
   ++(first ? tally_.first : tally_.rekeys).done;
   if (first)
     world_.happened(who_.number, {DroneEvent::What::connected, "", took, now - lost_ns_}, now);

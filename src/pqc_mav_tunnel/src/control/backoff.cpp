@@ -22,9 +22,11 @@ std::uint64_t wait_after(HandshakeError error, Backoff& backoff) {
 }
 
 std::uint64_t jittered_ns(double seconds, std::minstd_rand& random) {
-  const double share = static_cast<double>(random() - std::minstd_rand::min()) /
-                       static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
-  return to_ns(seconds * (0.9 + 0.2 * share));
+  return to_ns(seconds * std::uniform_real_distribution(0.9, 1.1)(random));
+}
+
+std::uint64_t first_rekey_ns(double seconds, std::minstd_rand& random) {
+  return to_ns(seconds * std::uniform_real_distribution(0.1, 1.0)(random));
 }
 
 }  // namespace pqcmav

@@ -33,5 +33,8 @@ class Backoff {
 /// The time until the next periodic rekey: the interval and up to a tenth more or less, so that a fleet does not rekey
 /// in step either.
 [[nodiscard]] std::uint64_t jittered_ns(double seconds, std::minstd_rand& random);
+/// The same after a first handshake: between a tenth of the interval and all of it. Drones that connect together, because
+/// their gcs was away, would otherwise rekey together for many intervals.
+[[nodiscard]] std::uint64_t first_rekey_ns(double seconds, std::minstd_rand& random);
 
 }  // namespace pqcmav

@@ -223,7 +223,7 @@ void DroneControl::step() {
     if (!family_avoided(*back)) (void)rekey(*back, "asks the gcs itself", HandshakeKind::rekey);
     return;
   }
-  if (next_periodic_ns_ == 0) schedule_periodic();
+  if (next_periodic_ns_ == 0) schedule_periodic(true);
   const bool due = config_.rekey_interval_s > 0 && now >= next_periodic_ns_;
   const bool worn = picture.key_use >= config_.rekey_packets && now >= next_attempt_ns_;
   const bool old = picture.key_old && now >= next_old_ns_;
@@ -244,8 +244,8 @@ void DroneControl::step() {
   next_attempt_ns_ = outcome.ok ? 0 : now_ns() + backoff_.next_ns();
 }
 
-void DroneControl::schedule_periodic() {
-  next_periodic_ns_ = now_ns() + jittered_ns(config_.rekey_interval_s, random_) + 1;
+void DroneControl::schedule_periodic(bool first) {
+  next_periodic_ns_ = now_ns() + (first ? first_rekey_ns : jittered_ns)(config_.rekey_interval_s, random_) + 1;
   rekey_backoff_.reset();
   late_failures_ = 0;
 }

@@ -123,7 +123,7 @@ class DroneControl {
   void learn_paths();
   std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
   void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);
-  void schedule_periodic();
+  void schedule_periodic(bool first);
   void retry_periodic();
   [[nodiscard]] RekeyFacts facts_of(const LinkPicture& picture) const;
   [[nodiscard]] bool avoided(const Suite& suite);

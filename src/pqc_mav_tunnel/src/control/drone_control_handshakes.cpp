@@ -305,7 +305,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     backoff_.reset();
     moves_ = 0;
     next_attempt_ns_ = 0;
-    schedule_periodic();
+    schedule_periodic(true);
     return;
   }
   say_unanswered(step, outcome);

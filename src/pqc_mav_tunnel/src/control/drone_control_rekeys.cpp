@@ -33,7 +33,7 @@ RekeyOutcome DroneControl::rekey(const Suite& suite, const std::string& reason, 
     suite_ = &suite;
     out.message = (full ? "Rekeyed to " : "Ratcheted the keys of ") + suite.short_code + ", epoch " +
                   std::to_string(out.epoch) + (reason.empty() ? "." : " (" + reason + ").");
-    schedule_periodic();
+    schedule_periodic(false);
   } else {
     out.epoch = picture.current->epoch;
     out.message = (full ? "The rekey to " + suite.short_code : "The ratchet") +
