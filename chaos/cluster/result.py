@@ -46,12 +46,15 @@ def problems(
         scene = SCENES[name]
         slow = sum(run.silence_s > scene.goal_s for run in runs)
         lost, twice = sum(run.lost for run in runs), sum(run.twice for run in runs)
+        words = []
         if slow:
-            found.append(f"{slow} of {len(runs)} took more than {scene.goal_s:g} s: {scene.title}")
+            words.append(f"{slow} of {len(runs)} took more than {scene.goal_s:g} s")
         if scene.clean and lost:
-            found.append(f"{lost} commands lost: {scene.title}")
+            words.append(f"{lost} commands lost")
         if twice:
-            found.append(f"{twice} commands came twice: {scene.title}")
+            words.append(f"{twice} commands came twice")
+        if words:
+            found.append(f"{name}: {', '.join(words)}")
     found += [f"{each.words}: {each.seen}, not {each.wanted}" for each in attempts if each.seen != each.wanted]
     return found + [f"{way}: the gcs sees {seen}" for way, seen in sources.items() if seen != WANTED]
 
