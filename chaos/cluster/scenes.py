@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cluster.control import ClusterError
 from cluster.fleet import STATIONS
 from cluster.hearing import judged
 from cluster.laboratory import Laboratory
@@ -55,6 +56,8 @@ def play(scene: Scene, lab: Laboratory) -> Outcome:
     since = time.time()
     figures = scene.act(lab)
     time.sleep(_SETTLE_S)
+    if lost := lab.network.lost():
+        raise ClusterError(f"the laboratory's own link lost {lost} frames")
     heard = [judged(lab.drones.autopilots.commands(drone), since, time.time()) for drone in watched]
     silence = max(each.silence_s for each in heard)
     gaps = [f"{drone}: {gap}" for drone, each in zip(watched, heard, strict=True) for gap in each.gaps]
