@@ -119,8 +119,7 @@ const std::vector<ConfigKey>& table() {
        "Port on the gcs where handshakes and encrypted packets arrive. On a gcs 0 takes a free one.", true, true},
       {"local_data_port", i(kDefaultDroneDataPort), 0, 65535, "UDP port",
        "Port on the drone where answers and encrypted packets arrive; 0 takes a free one. While nobody answers, a free "
-       "one "
-       "takes turns with it.",
+       "one takes turns with it.",
        true, false},
       {"relay_port", i(0), 0, 65535, "UDP port",
        "Pass on for other drones: they send to this port what is for the gcs, as path.<name>.peer or 'peer' "

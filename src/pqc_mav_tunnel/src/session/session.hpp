@@ -98,7 +98,7 @@ class Session {
   }
   /// Silent for too long; `since`: before that nothing had to be heard.
   [[nodiscard]] bool degraded(std::uint64_t now, std::uint64_t since = 0) const noexcept {
-    return std::min(silence(now), now - since) >= timers_.degraded;
+    return now >= since && std::min(silence(now), now - since) >= timers_.degraded;
   }
   [[nodiscard]] std::uint64_t heard_ns() const noexcept { return heard_ns_; }
   [[nodiscard]] std::uint64_t last_sent_ns() const noexcept { return sent_ns_; }
