@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.netns import Namespace
 from pqc_mav_sim.impairment.process import LinkProcess, batch
 
@@ -86,7 +87,7 @@ class Network:
     def lost(self) -> int:
         """Frames that the laboratory's own link has lost, which nothing of what is measured answers for."""
         ways = self._link.counters()
-        return sum(sum(kinds.values()) for way in ("a_to_b", "b_to_a") for kinds in ways[way]["lost"].values())
+        return sum(sum(kinds.values()) for way in (A_TO_B, B_TO_A) for kinds in ways[way]["lost"].values())
 
     def lead(self, address: str, node: str) -> None:
         """From now on packets from outside to this address of a service go to this node."""
