@@ -1,73 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laboratory's load balancer for services of type LoadBalancer with `externalTrafficPolicy: Local`.
+"""MetalLB in the cluster, by its own manifest: it gives services of type LoadBalancer an address in the nodes' network.
 
-As one of a cloud it gives a service its address when that is made, asks every node at the service's health check port
-whether it has a pod for it, and leads the address to one that says yes. No packet goes through it.
+The speaker of the node that has the service's pod answers ARP for that address (layer 2 mode, and the service's
+`externalTrafficPolicy: Local`), so no packet goes through another node.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import socket
-import threading
+from pathlib import Path
+from typing import Any
 
 from cluster.control import ClusterError, Control
-from cluster.network import BALANCED, NODES, Network
+from cluster.network import BALANCED
 
-_EVERY_S, _LIMIT_S = 0.25, 0.5
-_ASK = b"GET /healthz HTTP/1.0\r\n\r\n"
+_SPACE = "metallb-system"
+_PARTS = ("deployment/controller", "daemonset/speaker")
+_NAME = {"name": "stations", "namespace": _SPACE}
 
 
 class Balancer:
-    """Follows the services that it has given an address, in a thread of its own, until `close`."""
+    """Deployed in a cluster whose nodes are ready."""
 
-    def __init__(self, control: Control, network: Network) -> None:
-        self._control, self._network = control, network
-        self._ports: dict[str, int] = {}
-        self._at: dict[str, str] = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._thread.start()
+    def __init__(self, control: Control, manifest: Path) -> None:
+        """`manifest`: metallb-native.yaml of a release whose images the nodes have."""
+        self._control = control
+        self._addresses: dict[str, str] = {}
+        control.kubectl("apply", "--server-side", "-f", str(manifest))
+        for part in _PARTS:
+            words = ["rollout", "status", part, "--namespace", _SPACE, "--timeout=100s"]
+            control.kubectl(*words, limit_s=120.0)
+        control.apply(
+            _made("IPAddressPool", {"addresses": [BALANCED]}),
+            _made("L2Advertisement", {"ipAddressPools": ["stations"]}),
+        )
 
-    def serve(self, name: str, service: str, namespace: str) -> str:
-        """Give a service its address, and return that; it stays the same under the same name."""
-        words = ["service", service, "--namespace", namespace]
-        found = self._control.wait(lambda: self._control.get(*words), f"there is no service in {namespace}")
-        self._ports.setdefault(name, int(found["spec"]["healthCheckNodePort"]))
-        status = {"status": {"loadBalancer": {"ingress": [{"ip": self.address(name)}]}}}
-        patch = ["patch", *words, "--subresource=status", "--type=merge", "--patch", json.dumps(status)]
-        self._control.kubectl(*patch)
-        return self.address(name)
+    def serve(self, name: str, service: str, namespace: str) -> None:
+        """Wait until a service has its address, and keep that under this name."""
+
+        def given() -> str:
+            status = self._control.get("service", service, "--namespace", namespace).get("status", {})
+            return next((str(each["ip"]) for each in status.get("loadBalancer", {}).get("ingress", [])), "")
+
+        self._addresses[name] = self._control.wait(given, f"the service in {namespace} gets no address")
 
     def address(self, name: str) -> str:
         """The address under this name."""
-        if name not in self._ports:
+        if name not in self._addresses:
             raise ClusterError(f"the service of {name} has no address yet")
-        return f"{BALANCED}.{list(self._ports).index(name) + 1}"
+        return self._addresses[name]
 
-    def at(self, name: str) -> str:
-        """The node to which an address leads now; empty before the first pod."""
-        return self._at.get(name, "")
+    def at(self, namespace: str) -> str:
+        """The node that answers for a namespace's service now; empty if there is none, or not one only."""
+        words = ["servicel2statuses", "--namespace", _SPACE, "--selector", f"metallb.io/service-namespace={namespace}"]
+        nodes = [each.get("status", {}).get("node", "") for each in self._control.get(*words).get("items", [])]
+        return str(nodes[0]) if len(nodes) == 1 else ""
 
-    def _follow(self) -> None:
-        while not self._ended.wait(_EVERY_S):
-            for name, port in list(self._ports.items()):
-                well = [node for node in NODES if self._has(node, port)]
-                if well and self.at(name) not in well:
-                    self._network.lead(self.address(name), well[0])
-                    self._at[name] = well[0]
 
-    def _has(self, node: str, port: int) -> bool:
-        def ask() -> bytes:
-            with contextlib.suppress(OSError), socket.create_connection((NODES[node], port), _LIMIT_S) as end:
-                end.sendall(_ASK)
-                return end.recv(100)
-            return b""
-
-        return b" 200 " in self._network["outside"].call(ask)
-
-    def close(self) -> None:
-        """Follow no longer."""
-        self._ended.set()
-        self._thread.join()
+def _made(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": "metallb.io/v1beta1", "kind": kind, "metadata": _NAME, "spec": spec}

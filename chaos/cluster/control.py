@@ -73,6 +73,8 @@ class Control:
             f"--tls-private-key-file={path('api', 'key')}", f"--service-cluster-ip-range={SERVICES}",
             "--authorization-mode=Node,RBAC", "--kubelet-preferred-address-types=InternalIP",
             "--enable-admission-plugins=NodeRestriction",
+            # No kube-proxy runs here, so webhooks are asked at their pods.
+            "--enable-aggregator-routing=true",
             f"--kubelet-client-certificate={path('to-kubelets')}", f"--kubelet-client-key={path('to-kubelets', 'key')}",
             "--service-account-issuer=https://cluster.test",
             f"--service-account-key-file={path('accounts', 'key')}",

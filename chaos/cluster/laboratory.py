@@ -24,7 +24,7 @@ class Laboratory:
     """Everything, from nothing; a context manager."""
 
     def __init__(self, place: Path, drones: int = DRONES) -> None:
-        """`place`: the folder with `bin` (Kubernetes' programs) and `images` (archives of ours)."""
+        """`place`: the folder with `bin` (Kubernetes' programs), `images` (archives) and MetalLB's manifest."""
         self._stack = contextlib.ExitStack()
         try:
             folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-", dir=place)))
@@ -42,8 +42,7 @@ class Laboratory:
             names = [f"drone{at + 1}" for at in range(drones)]
             # One is known to the stations and does not fly until a scene needs it.
             self.spare = f"drone{drones + 1}"
-            balancer = Balancer(self.control, self.network)
-            self._stack.callback(balancer.close)
+            balancer = Balancer(self.control, place / "metallb.yaml")
             self.stations = Stations(folder, self.control, balancer, [*names, self.spare])
             for name in STATIONS:
                 self.stations.wait(name)

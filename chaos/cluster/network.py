@@ -3,8 +3,8 @@
 
     outside [air0] ==== RTT 20 ms ==== [air1] lan [to-control, to-node1...] ---- [eth0] control, node1, node2, node3
 
-Drones are outside. Pods have addresses of their node, and each node knows the way to the other's. The addresses of
-services of type LoadBalancer lead from outside to one node each (balancer.py).
+Drones are outside, at the nodes' own link. Pods have addresses of their node, and each node knows the way to those of
+others. A service of type LoadBalancer has an address of the link (balancer.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pqc_mav_sim.impairment.process import LinkProcess, batch
 CONTROL, OUTSIDE = "10.46.0.1", "10.46.0.100"
 NODES = {f"node{at}": f"10.46.0.1{at}" for at in (1, 2, 3)}
 PODS = {f"node{at}": f"10.46.{at}" for at in (1, 2, 3)}  # /24 each; .1 is the node's own
-SERVICES, BALANCED = "10.47.0.0/16", "10.48.0"
+SERVICES, BALANCED = "10.47.0.0/16", "10.46.0.200-10.46.0.210"
 API = f"https://{CONTROL}:6443"
 RTT_MS = 20
 _SETTINGS = ("ipv4/ip_forward=1", "bridge/bridge-nf-call-iptables=1", "ipv4/conf/all/rp_filter=0")
@@ -88,10 +88,6 @@ class Network:
         """Frames that the laboratory's own link has lost, which nothing of what is measured answers for."""
         ways = self._link.counters()
         return sum(sum(kinds.values()) for way in (A_TO_B, B_TO_A) for kinds in ways[way]["lost"].values())
-
-    def lead(self, address: str, node: str) -> None:
-        """From now on packets from outside to this address of a service go to this node."""
-        batch(self["outside"].call, [f"route replace {address}/32 via {NODES[node]}"])
 
     def reset(self, node: str) -> None:
         """A node's network as it is when the node is switched on."""

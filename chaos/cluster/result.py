@@ -27,8 +27,8 @@ _ABOUT = """# Ground stations on Kubernetes
 
 Written by `make cluster`. Kubernetes {version}, containerd, runc and kube-router's network policies: a control plane
 and {nodes} nodes in network namespaces of one machine, which give way to what is measured. Three stations of
-[docker/k8s](../../docker/k8s), each in a `restricted` namespace, behind a service of type LoadBalancer (*the balancer
-is the laboratory's own*). {drones} drones outside, RTT {rtt} ms, with `standby` and `failback_s` {failback}. Ground
+[docker/k8s](../../docker/k8s), each in a `restricted` namespace, behind a service of type LoadBalancer by MetalLB
+in layer 2 mode. {drones} drones outside, RTT {rtt} ms, with `standby` and `failback_s` {failback}. Ground
 software in each pod sends every drone a numbered command every 10 ms. The worst drone counts: its longest time without
 a command, commands missing between two of one station in a row, and those that came twice.
 

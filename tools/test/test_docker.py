@@ -209,10 +209,13 @@ def test_every_image_is_built_and_tried_in_order(run: Run, calls: Path) -> None:
     assert len(re.findall(r"^ *\d+ s  ", result.stdout, re.MULTILINE)) == 13
 
 
-def test_a_cluster_gets_its_programs_and_images_once(run: Run, fake: Fake, calls: Path) -> None:
+def test_a_cluster_gets_its_programs_and_images_once(run: Run, fake: Fake, calls: Path, tmp_path: Path) -> None:
     for tool in ("containerd", "runc", "etcd", "iptables", "ipset", "conntrack", "nft", "unshare"):
         fake(tool, "exit 0")
-    fake("go", f'echo "go $1" >>{calls}')
+    manifest = tmp_path / "module" / "config" / "manifests" / "metallb-native.yaml"
+    manifest.parent.mkdir(parents=True)
+    manifest.touch()
+    fake("go", f'echo "go $1" >>{calls}; [ "$1" != list ] || echo {tmp_path}/module')
     fake("cc", "exit 0")
     fake("apt-get", "exit 0")
     for _ in range(2):
@@ -220,11 +223,11 @@ def test_a_cluster_gets_its_programs_and_images_once(run: Run, fake: Fake, calls
         assert result.returncode == 0, result.stdout + result.stderr
     lines = calls.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.startswith(("go", "deb.sh", "run"))] == [
-        "go build", "deb.sh --no-test amd64", "go list", *["run chaos/run cluster --runs 1"] * 2,
+        "go build", "go build", "go list", "deb.sh --no-test amd64", "go list", *["run chaos/run cluster --runs 1"] * 2,
     ]  # fmt: skip
     assert [each[2] for each in built(lines)] == ["localhost/pqcmav-tunneld:amd64", "localhost/pqcmav-suite:amd64"]
-    pushed = [line.split(":")[-2:] for line in lines if "buildah push" in line]
-    assert [name.rpartition("/")[2] for name, _ in pushed] == ["pqcmav-pause", "pqcmav-tunneld", "pqcmav-suite"]
+    pushed = [line.split(":")[-2].rpartition("/")[2] for line in lines if "buildah push" in line]
+    assert pushed == ["controller", "speaker", "pqcmav-pause", "pqcmav-tunneld", "pqcmav-suite"]
 
 
 def test_a_cluster_needs_go(run: Run, fake: Fake, calls: Path) -> None:
