@@ -112,12 +112,12 @@ def _holds(axis: Any, result: ScenarioResult) -> None:
 
 def _temperature(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.thermal
-    axis.plot([row.t for row in rows], [row.celsius for row in rows], color="#b2182b", linewidth=1.8)
+    axis.plot([row.t for row in rows], [row.temperature_c for row in rows], color="#b2182b", linewidth=1.8)
     _limit(axis, EMERGENCY_C, f"emergency above {EMERGENCY_C:g} °C", "#b2182b")
     for before, after in pairwise(rows):
         if before.throttled:
             axis.axvspan(before.t, after.t, ymin=0.0, ymax=0.06, color="#b2182b", alpha=0.7, linewidth=0)
-    top = max((row.celsius for row in rows if not math.isnan(row.celsius)), default=EMERGENCY_C)
+    top = max((row.temperature_c for row in rows if not math.isnan(row.temperature_c)), default=EMERGENCY_C)
     axis.set_ylim(20, max(90.0, top + 5))
     sources = ", ".join(sorted({row.source for row in rows}))
     axis.set_ylabel(f"processor [°C]\nsource: {sources or 'none'}")
@@ -127,13 +127,13 @@ def _temperature(axis: Any, result: ScenarioResult) -> None:
 
 def _battery(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.battery
-    axis.plot([row.t for row in rows], [row.volts for row in rows], color="#1f5fa8", linewidth=1.8)
+    axis.plot([row.t for row in rows], [row.voltage_v for row in rows], color="#1f5fa8", linewidth=1.8)
     _limit(axis, EMERGENCY_V, f"emergency below {EMERGENCY_V:g} V", "#1f5fa8", below=True)
-    known = [row.volts for row in rows if not math.isnan(row.volts)]
+    known = [row.voltage_v for row in rows if not math.isnan(row.voltage_v)]
     axis.set_ylim(min([13.4, *(volt - 0.2 for volt in known)]), max([16.0, *(volt + 0.2 for volt in known)]))
     axis.set_ylabel("battery [V]", color="#1f5fa8")
     charge = axis.twinx()
-    charge.plot([row.t for row in rows], [100 * row.charge for row in rows], color="#1b7837", linewidth=1.2)
+    charge.plot([row.t for row in rows], [100 * row.state_of_charge for row in rows], color="#1b7837", linewidth=1.2)
     charge.set_ylim(0, 100)
     charge.set_ylabel("charge [%]", color="#1b7837")
 
@@ -167,7 +167,7 @@ def _link(axis: Any, result: ScenarioResult) -> None:
 
 def _flight(axis: Any, result: ScenarioResult) -> None:
     rows = result.trace.vehicle
-    axis.plot([row.t for row in rows], [row.altitude_m for row in rows], color="#444444", linewidth=1.6)
+    axis.plot([row.t for row in rows], [row.relative_altitude_m for row in rows], color="#444444", linewidth=1.6)
     axis.set_ylim(-0.5, result.scenario.altitude_m * 1.5)
     axis.set_ylabel("height [m]")
     for begin_s, end_s, phase in _spans(result):

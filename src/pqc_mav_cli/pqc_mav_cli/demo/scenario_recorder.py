@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listens to the drone during a scenario, and fills a `ScenarioTrace`."""
 
-import math
 import threading
 import time
 from typing import Any
@@ -24,7 +23,6 @@ from pqc_mav_cli.demo.scenario_trace import RefusedMeter, ScenarioTrace
 from pqc_mav_common import qos
 from pqc_mav_proxy.names import DROP_REASONS
 
-NAN = math.nan
 PROXY, POLICY = "/drone/pqc_proxy", "/drone/pqc_policy"
 
 
@@ -38,17 +36,16 @@ class ScenarioRecorder:
         self._began_s: float | None = None
         self._refused = RefusedMeter()
         self._heard: dict[str, Any] = {}
-        make = node.create_subscription
-        sensor, state = qos_profile_sensor_data, qos.latched(1)
-        make(BatteryHealth, "/drone/battery", self._on_battery, sensor)
-        make(ThermalState, "/drone/thermal", self._on_thermal, sensor)
-        make(VehicleState, "/drone/vehicle", self._on_vehicle, sensor)
-        make(TunnelStatus, f"{PROXY}/status", self._on_status, state)
-        make(TunnelStats, f"{PROXY}/stats", self._on_stats, qos.periodic(1))
-        make(LinkQuality, f"{PROXY}/link", self._on_link, qos.periodic(2))
-        make(HandshakeReport, f"{PROXY}/handshake", self._on_handshake, qos.event())
-        make(PolicyDecision, f"{POLICY}/decision", self._on_decision, state)
-        make(ThreatReport, "/drone/threat", self._on_threat, qos.periodic(1))
+        sensor, state, trace = qos_profile_sensor_data, qos.latched(1), self.trace
+        self._keep("battery", trace.battery, rows.BatteryRow, BatteryHealth, "/drone/battery", sensor)
+        self._keep("thermal", trace.thermal, rows.ThermalRow, ThermalState, "/drone/thermal", sensor)
+        self._keep("vehicle", trace.vehicle, rows.VehicleRow, VehicleState, "/drone/vehicle", sensor)
+        self._keep("status", trace.status, rows.StatusRow, TunnelStatus, f"{PROXY}/status", state)
+        self._keep("link", trace.link, rows.LinkRow, LinkQuality, f"{PROXY}/link", qos.periodic(2))
+        self._keep("rekey", trace.rekeys, rows.RekeyRow, HandshakeReport, f"{PROXY}/handshake", qos.event())
+        self._keep("decision", trace.decisions, rows.DecisionRow, PolicyDecision, f"{POLICY}/decision", state)
+        self._keep("threat", trace.threat, rows.ThreatRow, ThreatReport, "/drone/threat", qos.periodic(1))
+        node.create_subscription(TunnelStats, f"{PROXY}/stats", self._on_stats, qos.periodic(1))
 
     def begin(self) -> None:
         """The flight begins now."""
@@ -56,7 +53,7 @@ class ScenarioRecorder:
             self._began_s = time.monotonic()
             status = self._heard.get("status")
             if status is not None:
-                self.trace.status.append(rows.StatusRow(0.0, status.suite, status.state))
+                self.trace.status.append(rows.row_of(rows.StatusRow, 0.0, status))
 
     def ready(self) -> bool:
         """Whether senses, policy, detector and proxy have all been heard."""
@@ -78,64 +75,18 @@ class ScenarioRecorder:
         assert self._began_s is not None
         return time.monotonic() - self._began_s
 
-    def _keep(self, name: str, message: Any) -> bool:
-        """Remembers the message. Whether the flight has begun."""
-        self._heard[name] = message
-        return self._began_s is not None
+    def _keep(self, name: str, kept: list[Any], row: Any, kind: Any, topic: str, profile: Any) -> None:
+        """Listens to a topic: the newest message as `name`, and in flight a row of each in `kept`."""
 
-    def _on_battery(self, message: BatteryHealth) -> None:
-        with self._lock:
-            if self._keep("battery", message):
-                row = (message.voltage_v, message.state_of_charge, message.voltage_rate_mv_per_min)
-                self.trace.battery.append(rows.BatteryRow(self._now(), *row))
+        def take(message: Any) -> None:
+            if getattr(message, "side", "peer") != "peer" or not getattr(message, "rekey", True):
+                return  # what the drone itself hears of the link, and its first handshake
+            with self._lock:
+                self._heard[name] = message
+                if self._began_s is not None:
+                    kept.append(rows.row_of(row, self._now(), message))
 
-    def _on_thermal(self, message: ThermalState) -> None:
-        with self._lock:
-            if self._keep("thermal", message):
-                row = (message.temperature_c, message.rate_c_per_min, message.throttled, message.source)
-                self.trace.thermal.append(rows.ThermalRow(self._now(), *row))
-
-    def _on_vehicle(self, message: VehicleState) -> None:
-        with self._lock:
-            if self._keep("vehicle", message):
-                row = (message.relative_altitude_m, message.armed, int(message.phase))
-                self.trace.vehicle.append(rows.VehicleRow(self._now(), *row))
-
-    def _on_status(self, message: TunnelStatus) -> None:
-        with self._lock:
-            if self._keep("status", message):
-                self.trace.status.append(rows.StatusRow(self._now(), message.suite, message.state))
-
-    def _on_link(self, message: LinkQuality) -> None:
-        if message.side != "peer":
-            return
-        with self._lock:
-            if self._keep("link", message):
-                row = (message.loss, message.gap_p95_ms, message.packets_per_s, message.age_s)
-                self.trace.link.append(rows.LinkRow(self._now(), *row))
-
-    def _on_handshake(self, message: HandshakeReport) -> None:
-        with self._lock:
-            if message.rekey and self._began_s is not None:
-                row = (message.ok, message.suite, int(message.epoch), message.handshake_ms, message.reason)
-                self.trace.rekeys.append(rows.RekeyRow(self._now(), *row))
-
-    def _on_decision(self, message: PolicyDecision) -> None:
-        with self._lock:
-            if self._keep("decision", message):
-                self.trace.decisions.append(
-                    rows.DecisionRow(
-                        self._now(),
-                        *(message.action, message.guard, message.reason, message.from_suite, message.to_suite),
-                        *(int(message.to_rank), message.requested),
-                    )
-                )
-
-    def _on_threat(self, message: ThreatReport) -> None:
-        with self._lock:
-            if self._keep("threat", message):
-                row = (int(message.level), message.kind, message.response, message.reason)
-                self.trace.threat.append(rows.ThreatRow(self._now(), *row))
+        self._node.create_subscription(kind, topic, take, profile)
 
     def _on_stats(self, message: TunnelStats) -> None:
         """Once a second."""

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pqc_mav_cli.demo.result import Check, Direction, FlightResult
-from pqc_mav_cli.demo.scenario_trace import ScenarioTrace
+from pqc_mav_cli.demo.scenario_trace import ScenarioTrace, row_json
 from pqc_mav_cli.demo.scenarios import Scenario
 from pqc_mav_cli.wording import counted, short_code
 
@@ -173,7 +173,7 @@ class ScenarioResult(FlightResult):
 
     def as_json(self) -> dict[str, Any]:
         """For scripts; without the rows of the trace, but with its requests and rekeys."""
-        trace = self.trace.as_json()
+        trace = self.trace
         return {
             "scenario": self.scenario.name,
             "passed": self.passed,
@@ -185,10 +185,10 @@ class ScenarioResult(FlightResult):
             "flood_sent": self.flood_sent,
             "start_suite": self.start_suite,
             "final_suite": self.final_suite,
-            "requests": [row for row in trace["decisions"] if row["requested"]],
-            "rekeys": trace["rekeys"],
-            "events": trace["events"],
+            "requests": [row_json(row) for row in trace.requests],
+            "rekeys": [row_json(row) for row in trace.rekeys],
+            "events": [list(event) for event in trace.events],
             "exit_codes": self.exit_codes,
-            "alarms": [asdict(row) for row in self.trace.alarms],
+            "alarms": [row_json(row) for row in trace.alarms],
             "plot": self.plot,
         }

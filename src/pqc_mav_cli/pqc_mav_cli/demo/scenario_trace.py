@@ -2,11 +2,8 @@
 """What a scenario's flight looked like over time: plain rows, times in seconds of flight. Pure."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
-
-NAN = math.nan
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True)
@@ -14,9 +11,8 @@ class BatteryRow:
     """From BatteryHealth; NaN = not valid."""
 
     t: float
-    volts: float
-    charge: float
-    rate_mv_per_min: float
+    voltage_v: float
+    state_of_charge: float
 
 
 @dataclass(frozen=True)
@@ -24,8 +20,7 @@ class ThermalRow:
     """From ThermalState; NaN = not valid."""
 
     t: float
-    celsius: float
-    rate_c_per_min: float
+    temperature_c: float
     throttled: bool
     source: str
 
@@ -35,7 +30,7 @@ class VehicleRow:
     """From VehicleState."""
 
     t: float
-    altitude_m: float
+    relative_altitude_m: float
     armed: bool
     phase: int
 
@@ -47,7 +42,6 @@ class LinkRow:
     t: float
     loss: float
     gap_p95_ms: float
-    packets_per_s: float
     age_s: float
 
 
@@ -72,11 +66,10 @@ class RefusedRow:
 
 @dataclass(frozen=True)
 class StatusRow:
-    """Suite and state of the tunnel at the drone."""
+    """Suite of the tunnel at the drone."""
 
     t: float
     suite: str
-    state: int
 
 
 @dataclass(frozen=True)
@@ -103,6 +96,19 @@ class RekeyRow:
     epoch: int
     handshake_ms: float
     reason: str
+
+
+Row = TypeVar("Row", BatteryRow, ThermalRow, VehicleRow, LinkRow, ThreatRow, StatusRow, DecisionRow, RekeyRow)
+
+
+def row_of(kind: type[Row], t: float, message: Any) -> Row:
+    """What a message says: a row's columns are called as its fields."""
+    return kind(t, *(getattr(message, each.name) for each in fields(kind)[1:]))
+
+
+def row_json(row: Any) -> dict[str, Any]:
+    """A row for scripts; NaN becomes None."""
+    return {name: None if isinstance(each, float) and math.isnan(each) else each for name, each in asdict(row).items()}
 
 
 @dataclass
@@ -135,17 +141,6 @@ class ScenarioTrace:
                 found.append(row)
             before = (row.level, row.kind)
         return found
-
-    def as_json(self) -> dict[str, Any]:
-        """Every row; NaN becomes None."""
-        rows: dict[str, Any] = asdict(self)
-        return {name: [_clean(row) for row in values] for name, values in rows.items()}
-
-
-def _clean(row: Any) -> Any:
-    if isinstance(row, dict):
-        return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-    return list(row) if isinstance(row, Sequence) and not isinstance(row, str) else row
 
 
 class RefusedMeter:

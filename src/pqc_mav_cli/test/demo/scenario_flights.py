@@ -51,13 +51,13 @@ def flown(name: str) -> ScenarioResult:
     holds = [decision(float(t), "HOLD", "nominal", suite, suite) for t, suite in ((1, start), (50, kept), (88, start))]
     seconds = range(int(scenario.duration_s))
     trace = ScenarioTrace(
-        battery=[rows.BatteryRow(t, 16.0 - t / 100, 0.9, -100.0) for t in seconds],
-        thermal=[rows.ThermalRow(t, math.nan if t == 40 else 50 + t / 3, 1.0, t > 85, "model") for t in seconds],
+        battery=[rows.BatteryRow(t, 16.0 - t / 100, 0.9) for t in seconds],
+        thermal=[rows.ThermalRow(t, math.nan if t == 40 else 50 + t / 3, t > 85, "model") for t in seconds],
         vehicle=[rows.VehicleRow(t, 8.0, 6 < t < 72, 1 if t < 6 or t >= 72 else 4) for t in seconds],
-        link=[rows.LinkRow(t, 0.0, 5.0, 300.0, 0.5) for t in seconds],
+        link=[rows.LinkRow(t, 0.0, 5.0, 0.5) for t in seconds],
         threat=[threat(t, attacked and 18 <= t < 45) for t in seconds],
         refused=[rows.RefusedRow(t, 400.0 if attacked and 18 <= t < 42 else 0.0) for t in seconds],
-        status=[rows.StatusRow(0.0, start, 2), *(rows.StatusRow(row.t + 0.1, row.to_suite, 2) for row in changes)],
+        status=[rows.StatusRow(0.0, start), *(rows.StatusRow(row.t + 0.1, row.to_suite) for row in changes)],
         decisions=sorted([*changes, *holds], key=lambda row: row.t),
         rekeys=[rows.RekeyRow(row.t + 0.1, True, row.to_suite, 1, 12.0, "") for row in changes],
         events=[(event.at_s, event.text) for event in scenario.events],

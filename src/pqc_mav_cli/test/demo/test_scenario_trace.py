@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-import json
 import math
+from types import SimpleNamespace
 
 from scenario_flights import HEAVY, LIGHT, MIDDLE, flown
 
-from pqc_mav_cli.demo.scenario_trace import RefusedMeter
+from pqc_mav_cli.demo.scenario_trace import LinkRow, RefusedMeter, row_json, row_of
 
 
 def test_requests_and_tiers() -> None:
@@ -14,8 +14,12 @@ def test_requests_and_tiers() -> None:
 
 
 def test_json_has_no_nan() -> None:
-    text = json.dumps(flown("hot").trace.as_json())
-    assert "NaN" not in text and json.loads(text)["thermal"][40]["celsius"] is None
+    assert row_json(flown("hot").trace.thermal[40])["temperature_c"] is None
+
+
+def test_a_row_has_the_fields_of_its_message() -> None:
+    message = SimpleNamespace(loss=0.5, gap_p95_ms=7.0, age_s=0.1, packets_per_s=3.0)
+    assert row_of(LinkRow, 2.0, message) == LinkRow(2.0, 0.5, 7.0, 0.1)
 
 
 def test_how_many_a_second_are_refused() -> None:
