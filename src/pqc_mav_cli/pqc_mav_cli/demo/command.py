@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,26 +106,20 @@ def _prepare(stack: ExitStack, duration: float, suite: str, rate: float, as_json
             session = stack.enter_context(DemoSession({"suite": suite, "rate": f"{rate:g}"}))
         environment = stack.enter_context(own_domain())
         watcher = stack.enter_context(watch())
-        on_tick = stack.enter_context(_LiveView()) if sys.stdout.isatty() and not as_json else line_a_second(plain_line)
+        on_tick = (
+            stack.enter_context(_live_view()) if sys.stdout.isatty() and not as_json else line_a_second(plain_line)
+        )
         return DemoRun(dict(session.values), duration, watcher, environment, on_tick)
     except BringupError as error:
         raise CliError(str(error)) from None
 
 
-class _LiveView:
+@contextmanager
+def _live_view() -> Iterator[Callable[[DemoState], None]]:
     """The live view on a terminal, where the summary will be."""
+    from rich.live import Live
 
-    def __enter__(self) -> Callable[[DemoState], None]:
-        from rich.live import Live
+    from pqc_mav_cli.demo.view import live
 
-        self._live = Live(console=console(), auto_refresh=False, transient=True)
-        self._live.__enter__()
-        return self._tick
-
-    def __exit__(self, *exc: object) -> None:
-        self._live.stop()
-
-    def _tick(self, state: DemoState) -> None:
-        from pqc_mav_cli.demo.view import live
-
-        self._live.update(live(state, time.monotonic()), refresh=True)
+    with Live(console=console(), auto_refresh=False, transient=True) as shown:
+        yield lambda state: shown.update(live(state, time.monotonic()), refresh=True)

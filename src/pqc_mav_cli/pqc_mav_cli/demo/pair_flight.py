@@ -12,9 +12,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+import pqc_mav_tunnel
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_cli.demo.ground import attempt, emit
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
@@ -26,6 +28,23 @@ ALTITUDE_M = 8.0
 UP_LIMIT_S, ANSWER_LIMIT_S, PARAMETERS_LIMIT_S = 30.0, 10.0, 120.0
 SAMPLE_S, ASK_S = 0.1, 1.0
 SHOWN = "ALTITUDE"  # the value whose age is told: sent 10 times a second and more, with the vehicle's clock
+
+
+def begin(stack: ExitStack, config: dict[str, Any]) -> Any:
+    """An end of the tunnel, until the stack is closed."""
+    end = pqc_mav_tunnel.Engine(config)
+    end.start()
+    stack.callback(end.stop)
+    return end
+
+
+def is_up(drone: Any, text: str) -> bool:
+    """Waits for the drone's session, and says that it is there (`text`) or why it is not."""
+    if not wait_until(lambda: drone.status()[0]["state"] == "UP", UP_LIMIT_S):
+        print(f"No session within {UP_LIMIT_S:g} s: {drone.status()[0]['last_error']}", flush=True)
+        return False
+    emit("up", text=text)
+    return True
 
 
 def fly(stack: ExitStack, given: dict[str, Any], *, loads: bool, look: Callable[[], dict[str, Any]] = dict) -> int:

@@ -11,14 +11,11 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-import pqc_mav_tunnel
-
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.ground import emit
-from pqc_mav_cli.demo.pair_flight import HOST, UP_LIMIT_S, fly
+from pqc_mav_cli.demo.pair_flight import HOST, begin, fly, is_up
 from pqc_mav_cli.demo.radio_way import ClearWay
 from pqc_mav_common.two_ends import drone_config, gcs_config
-from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.frames import parse_datagram
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
@@ -47,11 +44,9 @@ def main() -> int:
         terms = RadioTerms(PROFILE, loss=LOSS, burst_ms=BURST_MS)
         ports = stack.enter_context(RadioPorts(terms, listener=listener.hear))
         if given["sealed"]:
-            drone = _tunnel(stack, given, ports)
-            if not wait_until(lambda: drone.status()[0]["state"] == "UP", UP_LIMIT_S):
-                print(f"No session within {UP_LIMIT_S:g} s: {drone.status()[0]['last_error']}", flush=True)
+            _, drone = [begin(stack, config) for config in configurations(given, ports.ground, ports.air[0])]
+            if not is_up(drone, "session over the radios"):
                 return 1
-            emit("up", text="session over the radios")
         else:
             stack.enter_context(ClearWay(ports.air[0], PROFILE.baud, listen=given["plain_port"]))
             stack.enter_context(ClearWay(ports.ground, PROFILE.baud, peer=given["ground_port"]))
@@ -74,15 +69,6 @@ def main() -> int:
             sent_packets=sum(each["sent_packets"] for each in _radios(ports)),
         )
         return flown
-
-
-def _tunnel(stack: ExitStack, given: dict[str, Any], ports: RadioPorts) -> Any:
-    """Both ends at the radios; returns the drone's."""
-    ends = [pqc_mav_tunnel.Engine(config) for config in configurations(given, ports.ground, ports.air[0])]
-    for end in ends:
-        end.start()
-        stack.callback(end.stop)
-    return ends[1]
 
 
 def configurations(given: dict[str, Any], ground: str, air: str) -> list[dict[str, Any]]:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo --scenario radio`: one flight twice at a time over simulated SiK radios, in the clear and sealed."""
 
-from pathlib import Path
-
 from rich.console import RenderableType
 
 from pqc_mav_cli.demo.pair import Flight, milliseconds, per_second, seconds
 from pqc_mav_cli.demo.pair_view import fly_and_print, side_by_side
 from pqc_mav_cli.demo.radio_flight import BURST_MS, LOSS, PROFILE
+from pqc_mav_cli.demo.radio_plot import draw
 from pqc_mav_cli.demo.radio_result import CLEAR, SEALED, RadioResult, read, wait_ms
 
 NAME = "radio"
@@ -20,13 +19,7 @@ def fly_radio(rate_hz: float | None, plot: str, as_json: bool) -> int:
     rate = RATE_HZ if rate_hz is None else rate_hz
     result = RadioResult(FLIGHT_S, (Flight(CLEAR), Flight(SEALED)))
     givens = [{"sealed": sealed, "rate": rate} for sealed in (False, True)]
-    return fly_and_print(NAME, result, "pqc_mav_cli.demo.radio_flight", givens, (_draw, summary), plot, as_json)
-
-
-def _draw(result: RadioResult, path: Path) -> None:
-    from pqc_mav_cli.demo.radio_plot import draw
-
-    draw(result, path)
+    return fly_and_print(NAME, result, "pqc_mav_cli.demo.radio_flight", givens, (draw, summary), plot, as_json)
 
 
 def summary(result: RadioResult) -> RenderableType:

@@ -9,13 +9,9 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-import pqc_mav_tunnel
-
 from pqc_mav_bringup.systems import DEMO_DRONE
-from pqc_mav_cli.demo.ground import emit
-from pqc_mav_cli.demo.pair_flight import UP_LIMIT_S, fly
+from pqc_mav_cli.demo.pair_flight import begin, fly, is_up
 from pqc_mav_common.two_ends import drone_config, gcs_config
-from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment.relay import HOST, Relay
 
 RATE_KBIT = 64
@@ -32,15 +28,8 @@ def main() -> int:
         relay = Relay(given["data_port"]).start()
         stack.callback(relay.stop)
         relay.impair(LINK)
-        ends = [pqc_mav_tunnel.Engine(config) for config in configurations(given, relay.port)]
-        for end in ends:
-            end.start()
-            stack.callback(end.stop)
-        if not wait_until(lambda: ends[1].status()[0]["state"] == "UP", UP_LIMIT_S):
-            print(f"No session within {UP_LIMIT_S:g} s: {ends[1].status()[0]['last_error']}", flush=True)
-            return 1
-        emit("up", text="session over the thin link")
-        return fly(stack, given, loads=True)
+        _, drone = [begin(stack, config) for config in configurations(given, relay.port)]
+        return fly(stack, given, loads=True) if is_up(drone, "session over the thin link") else 1
 
 
 def configurations(given: dict[str, Any], air_port: int) -> list[dict[str, Any]]:

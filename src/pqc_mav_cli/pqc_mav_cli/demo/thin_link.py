@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo --scenario thin-link`: one flight twice at a time over 64 kbit/s, with shaping and without."""
 
-from pathlib import Path
-
 from rich.console import RenderableType
 
 from pqc_mav_cli.demo.pair import Flight, arrived, milliseconds, seconds
 from pqc_mav_cli.demo.pair_view import fly_and_print, side_by_side
 from pqc_mav_cli.demo.thin_flight import RATE_KBIT
 from pqc_mav_cli.demo.thin_flight import SHAPED as SETTINGS
+from pqc_mav_cli.demo.thin_plot import draw
 from pqc_mav_cli.demo.thin_result import PLAIN, SHAPED, ThinLinkResult, loaded
 
 NAME = "thin-link"
@@ -19,13 +18,7 @@ def fly_thin_link(rate_hz: float, plot: str, as_json: bool) -> int:
     """Flies, draws and judges. Returns the exit code. Raises CliError."""
     result = ThinLinkResult(FLIGHT_S, (Flight(PLAIN), Flight(SHAPED)), rate_kbit=RATE_KBIT)
     givens = [{"shaped": shaped, "rate": rate_hz} for shaped in (False, True)]
-    return fly_and_print(NAME, result, "pqc_mav_cli.demo.thin_flight", givens, (_draw, summary), plot, as_json)
-
-
-def _draw(result: ThinLinkResult, path: Path) -> None:
-    from pqc_mav_cli.demo.thin_plot import draw
-
-    draw(result, path)
+    return fly_and_print(NAME, result, "pqc_mav_cli.demo.thin_flight", givens, (draw, summary), plot, as_json)
 
 
 def summary(result: ThinLinkResult) -> RenderableType:

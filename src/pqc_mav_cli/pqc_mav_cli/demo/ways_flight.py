@@ -12,13 +12,10 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
-import pqc_mav_tunnel
-
 from pqc_mav_bringup.systems import DEMO_DRONE
 from pqc_mav_cli.demo.ground import emit
-from pqc_mav_cli.demo.pair_flight import HOST, UP_LIMIT_S, fly
+from pqc_mav_cli.demo.pair_flight import HOST, begin, fly, is_up
 from pqc_mav_common.two_ends import drone_config, gcs_config
-from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment.relay import Relay
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
@@ -36,19 +33,13 @@ def main() -> int:
     given = json.loads(sys.argv[1])
     with ExitStack() as stack:
         ports = stack.enter_context(RadioPorts(RadioTerms(PROFILE, loss=RADIO_LOSS)))
-        gcs = pqc_mav_tunnel.Engine(ground_end(given, ports.ground))
-        gcs.start()
-        stack.callback(gcs.stop)
+        gcs = begin(stack, ground_end(given, ports.ground))
         lte = Relay(gcs.ports()["data"]).start()
         stack.callback(lte.stop)
         lte.impair(LTE)
-        drone = pqc_mav_tunnel.Engine(air_end(given, lte.port, ports.air[0]))
-        drone.start()
-        stack.callback(drone.stop)
-        if not wait_until(lambda: drone.status()[0]["state"] == "UP", UP_LIMIT_S):
-            print(f"No session within {UP_LIMIT_S:g} s: {drone.status()[0]['last_error']}", flush=True)
+        drone = begin(stack, air_end(given, lte.port, ports.air[0]))
+        if not is_up(drone, "session"):
             return 1
-        emit("up", text="session")
         weather = Weather(lte, ports)
         stack.callback(weather.end)
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav demo --scenario two-ways`: one flight three times at a time, by LTE, by a radio, and by both."""
 
-from pathlib import Path
-
 from rich.console import RenderableType
 
 from pqc_mav_cli.demo.pair import Flight, milliseconds, per_second, seconds
 from pqc_mav_cli.demo.pair_view import fly_and_print, side_by_side
 from pqc_mav_cli.demo.ways_flight import LTE_OUT, RADIO_FADES
+from pqc_mav_cli.demo.ways_plot import draw
 from pqc_mav_cli.demo.ways_result import BOTH, LTE, RADIO, WaysResult, longest_age_s, sent_kb_s
 
 NAME = "two-ways"
@@ -21,13 +20,7 @@ def fly_ways(rate_hz: float | None, plot: str, as_json: bool) -> int:
     rate = RATE_HZ if rate_hz is None else rate_hz
     result = WaysResult(FLIGHT_S, tuple(Flight(name) for name in WAYS))
     givens = [{"paths": paths, "rate": rate} for paths in WAYS.values()]
-    return fly_and_print(NAME, result, "pqc_mav_cli.demo.ways_flight", givens, (_draw, summary), plot, as_json)
-
-
-def _draw(result: WaysResult, path: Path) -> None:
-    from pqc_mav_cli.demo.ways_plot import draw
-
-    draw(result, path)
+    return fly_and_print(NAME, result, "pqc_mav_cli.demo.ways_flight", givens, (draw, summary), plot, as_json)
 
 
 def summary(result: WaysResult) -> RenderableType:
