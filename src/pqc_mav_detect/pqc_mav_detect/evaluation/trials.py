@@ -25,13 +25,12 @@ ANY = "attack"  # what a rule that knows no classes says
 
 @dataclass(frozen=True)
 class Trial:
-    """One attack at one end. `delay_s`: until its class was named; `any_s`: until anything was; None = not."""
+    """One attack at one end. `delay_s`: until its class was named; None = not."""
 
     run: str
     end: str
     kind: str
     delay_s: float | None
-    any_s: float | None
 
     @property
     def what(self) -> str:
@@ -169,10 +168,8 @@ def _trial(
     first = next((index for index in attacked if rows[index].label), attacked[0])
     begun_s = rows[first].window.time_s - rows[first].window.span_s
 
-    def after(right: Callable[[str], bool]) -> float | None:
-        return next((rows[i].window.time_s - begun_s for i in attacked if i >= first and right(said[i][0])), None)
-
-    return Trial(run, end, kind, after(lambda each: each in (kind, ANY)), after(bool))
+    named = (rows[i].window.time_s - begun_s for i in attacked if i >= first and said[i][0] in (kind, ANY))
+    return Trial(run, end, kind, next(named, None))
 
 
 def _count(
