@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the proxy into readings, and verdicts into ThreatReport: pure functions."""
 
-import math
 from collections.abc import Callable
 
 from builtin_interfaces.msg import Time
-from pqc_mav_interfaces.msg import LinkQuality, ServerStats, ThreatReport
+from pqc_mav_interfaces.msg import ServerStats, ThreatReport
 from std_msgs.msg import Header
 
 from pqc_mav_detect.detector import Verdict
-from pqc_mav_detect.window import PERIOD_S, LinkView, Refused
+from pqc_mav_detect.window import PERIOD_S, Refused
 
 # Every counter of the message that says what became of datagrams.
 COUNTERS = tuple(name for name, kind in ServerStats.get_fields_and_field_types().items() if kind == "uint64")
@@ -28,24 +27,6 @@ def opened(message: ServerStats) -> dict[str, int]:
 def refused(message: ServerStats) -> Refused | None:
     """The network that stands out among what was refused."""
     return Refused(message.refused_network, message.refused_share) if message.refused_network else None
-
-
-def link_view(message: LinkQuality, now_s: float) -> LinkView:
-    """One side of a link."""
-
-    def known(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    rtt, least = known(message.rtt_ms), known(message.rtt_min_ms)
-    return LinkView(
-        time_s=now_s - (known(message.age_s) or 0.0),
-        loss=known(message.loss),
-        delay_ms=None if rtt is None or least is None else max(0.0, rtt - least),
-        repeated=message.drop_replay + message.drop_seq_old,
-        forged=message.drop_auth_fail + message.drop_decrypt_fail,
-        packets_per_s=known(message.packets_per_s) or 0.0,
-        silence_s=(known(message.longest_silence_ms) or 0.0) / 1e3,
-    )
 
 
 def report(verdict: Verdict, source: str, header: Header, stamp: Callable[[float], Time]) -> ThreatReport:

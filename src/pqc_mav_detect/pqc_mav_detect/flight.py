@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded flight (MCAP) into windows: what the detector of each end saw, but for the kernel's counters."""
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ class _End:
     def take(self, kind: str, message: Any, now_s: float) -> None:
         """A message of this end's proxy."""
         if kind == LINK:
-            (self.peer if message.side == "peer" else self.local)[message.drone_id] = _view(message, now_s)
+            (self.peer if message.side == "peer" else self.local)[message.drone_id] = LinkView.of(message, now_s)
         elif kind == STATUS:
             self.windows.role = message.role
             (self.down.add if message.state == DOWN else self.down.discard)(message.drone_id)
@@ -63,19 +62,3 @@ def read(path: Path) -> dict[str, list[Window]]:
 
 def _names(message: Any) -> tuple[str, ...]:
     return tuple(name for name in getattr(message, "__slots__", ()) if not name.startswith("_"))
-
-
-def _view(message: Any, now_s: float) -> LinkView:
-    def known(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    rtt, least = known(message.rtt_ms), known(message.rtt_min_ms)
-    return LinkView(
-        now_s - (known(message.age_s) or 0.0),
-        known(message.loss),
-        None if rtt is None or least is None else max(0.0, rtt - least),
-        message.drop_replay + message.drop_seq_old,
-        message.drop_auth_fail + message.drop_decrypt_fail,
-        known(message.packets_per_s) or 0.0,
-        (known(message.longest_silence_ms) or 0.0) / 1e3,
-    )

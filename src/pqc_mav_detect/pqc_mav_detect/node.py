@@ -112,7 +112,7 @@ class DetectNode(ManagedNode):
 
     def _on_link(self, message: LinkQuality) -> None:
         views = self._peer if message.side == "peer" else self._local
-        views[message.drone_id] = conversions.link_view(message, time.monotonic())
+        views[message.drone_id] = LinkView.of(message, time.monotonic())
 
     def _on_counters(self, message: ServerStats) -> None:
         if not self.active:

@@ -3,7 +3,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import sqrt
+from math import isnan, sqrt
+from typing import Any
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.kernel import OF_INTERFACE
@@ -60,6 +61,24 @@ class LinkView:
     forged: int = 0  # drop_auth_fail + drop_decrypt_fail
     packets_per_s: float = 0.0
     silence_s: float = 0.0  # the longest time between two packets
+
+    @classmethod
+    def of(cls, message: Any, now_s: float) -> "LinkView":
+        """What a LinkQuality says, which may be one of a recording."""
+
+        def known(value: float) -> float | None:
+            return None if isnan(value) else value
+
+        rtt, least = known(message.rtt_ms), known(message.rtt_min_ms)
+        return cls(
+            time_s=now_s - (known(message.age_s) or 0.0),
+            loss=known(message.loss),
+            delay_ms=None if rtt is None or least is None else max(0.0, rtt - least),
+            repeated=message.drop_replay + message.drop_seq_old,
+            forged=message.drop_auth_fail + message.drop_decrypt_fail,
+            packets_per_s=known(message.packets_per_s) or 0.0,
+            silence_s=(known(message.longest_silence_ms) or 0.0) / 1e3,
+        )
 
 
 @dataclass(frozen=True)
