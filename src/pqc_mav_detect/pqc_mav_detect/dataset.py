@@ -71,10 +71,18 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 def read_rows(path: Path) -> dict[tuple[str, str], list[Row]]:
     """The rows of each run and end, in order."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for cells in _cells(path):
+    for cells in cells_of(path):
         row = _row(cells)
         found.setdefault((row.run, row.end), []).append(row)
     return found
+
+
+def ends_of(path: Path) -> dict[str, list[Row]]:
+    """The rows of each end, of all runs in order of time."""
+    found: dict[str, list[Row]] = {}
+    for (_, end), rows in read_rows(path).items():
+        found.setdefault(end, []).extend(rows)
+    return {end: sorted(rows, key=lambda row: row.window.time_s) for end, rows in found.items()}
 
 
 def stood_still(rows: Sequence[Row]) -> list[bool]:
@@ -87,7 +95,8 @@ def stood_still(rows: Sequence[Row]) -> list[bool]:
     return found
 
 
-def _cells(path: Path) -> Iterator[Mapping[str, Any]]:
+def cells_of(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The rows of any file of these forms, as they are written."""
     if path.suffix == ".parquet":
         import pyarrow.parquet
 

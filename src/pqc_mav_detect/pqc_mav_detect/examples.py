@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.classes import BLACKOUT, ON_PATH
-from pqc_mav_detect.dataset import Row, read_rows, stood_still
+from pqc_mav_detect.dataset import Row, ends_of, stood_still
 from pqc_mav_detect.history import LONG
 from pqc_mav_detect.learned import NORMAL, OUTPUTS
 
@@ -40,11 +40,7 @@ class Seen:
 def sequences(files: Iterable[Path]) -> Iterator[Seen]:
     """Of each file and end, in order of time."""
     for path in files:
-        ends: dict[str, list[Row]] = {}
-        for (_, end), rows in read_rows(path).items():
-            ends.setdefault(end, []).extend(rows)
-        for end, rows in ends.items():
-            rows.sort(key=lambda row: row.window.time_s)
+        for end, rows in ends_of(path).items():
             yield Seen(path.stem, end, rows, targets(rows))
 
 

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges a file: a recorded flight, windows of the fault laboratory, or a capture made by others."""
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_common import packed
 from pqc_mav_detect.capture import CALM_S, COLUMNS, CaptureRules, Slot
 from pqc_mav_detect.classes import Level
-from pqc_mav_detect.dataset import read_rows
+from pqc_mav_detect.dataset import cells_of, read_rows
 from pqc_mav_detect.detector import Detector, ModelError, Opinion, Verdict
 from pqc_mav_detect.detectors import RULES, make
 from pqc_mav_detect.episodes import Episodes
@@ -64,7 +61,7 @@ def score(
     if path.suffix == MCAP:
         return _flight(path, detector)
     try:
-        cells = list(_cells(path))
+        cells = _cells(path)
     except ScoreError:
         raise
     except (OSError, EOFError, ValueError) as error:
@@ -118,7 +115,7 @@ def _flight(path: Path, detector: Callable[[], Detector]) -> list[Score]:
 
 def slots_of(path: Path) -> list[Slot]:
     """The windows of a capture. Raises ScoreError."""
-    return _slots(path, list(_cells(path)))
+    return _slots(path, _cells(path))
 
 
 def _windows(path: Path, detector: Callable[[], Detector]) -> list[Score]:
@@ -167,15 +164,11 @@ def _note(alarms: list[Alarm], verdict: Verdict, time_s: float) -> None:
         last.level, last.reason = verdict.level, verdict.reason
 
 
-def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
-    if path.suffix == ".parquet":
-        try:
-            import pyarrow.parquet
-        except ImportError:
-            raise ScoreError("Parquet needs the Python package pyarrow; CSV works without it.") from None
-        yield from pyarrow.parquet.read_table(path).to_pylist()
-        return
-    yield from csv.DictReader(io.StringIO(packed.read(path).decode()))
+def _cells(path: Path) -> list[Mapping[str, Any]]:
+    try:
+        return list(cells_of(path))
+    except ImportError:
+        raise ScoreError("Parquet needs the Python package pyarrow; CSV works without it.") from None
 
 
 def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:

@@ -6,13 +6,13 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime, timezone
 from multiprocessing import get_context
 from pathlib import Path
 
-from pqc_mav_detect.dataset import Row, read_rows
+from pqc_mav_detect.dataset import ends_of
 from pqc_mav_detect.detector import ModelError
 from pqc_mav_detect.detectors import FILES, NAMES, make
 from pqc_mav_detect.evaluation import cost, page
@@ -29,18 +29,9 @@ TRIVIAL: dict[str, Callable[[], Trivial]] = {
 KINDS = ("normal", "attacks", "unseen", "benign")
 
 
-def recordings(path: Path) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of each end of a recording, in order of time."""
-    ends: dict[str, list[Row]] = {}
-    for (_, end), rows in read_rows(path).items():
-        ends.setdefault(end, []).extend(rows)
-    for rows in ends.values():
-        yield path.stem, sorted(rows, key=lambda row: row.window.time_s)
-
-
 def over(path: Path, name: str, model: Path | None) -> Judged:
     """One detector, or trivial rule, over one recording."""
-    return judge(recordings(path), TRIVIAL.get(name, lambda: make(name, model)))
+    return judge(((path.stem, rows) for rows in ends_of(path).values()), TRIVIAL.get(name, lambda: make(name, model)))
 
 
 def judged(folder: Path, models: Mapping[str, Path | None], jobs: int) -> list[page.Result]:

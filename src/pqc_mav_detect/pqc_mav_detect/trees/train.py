@@ -53,16 +53,10 @@ def train(found: Sequence[Seen], seed: int = 1) -> tuple[Tables, Any]:
 
     tables = [table(seen) for seen in found]
     kept = [held_out(seen) & (targets == 0) for seen, (_, targets) in zip(found, tables, strict=True)]
-    rows = np.concatenate(
-        [rows[~keep & (targets != UNSURE)] for (rows, targets), keep in zip(tables, kept, strict=True)]
-    )
-    goals = np.concatenate(
-        [targets[~keep & (targets != UNSURE)] for (_, targets), keep in zip(tables, kept, strict=True)]
-    )
-    disturbed = np.concatenate(
-        [np.full(int((~keep & (targets != UNSURE)).sum()), seen.disturbed)
-         for seen, (_, targets), keep in zip(found, tables, kept, strict=True)]
-    )  # fmt: skip
+    used = [~keep & (targets != UNSURE) for (_, targets), keep in zip(tables, kept, strict=True)]
+    rows = np.concatenate([rows[use] for (rows, _), use in zip(tables, used, strict=True)])
+    goals = np.concatenate([targets[use] for (_, targets), use in zip(tables, used, strict=True)])
+    disturbed = np.concatenate([np.full(use.sum(), seen.disturbed) for seen, use in zip(found, used, strict=True)])
     counts = np.bincount(goals, minlength=len(OUTPUTS)).clip(1)
     weights = (len(goals) / len(OUTPUTS) / counts)[goals]
     weights[goals == 0] *= NORMAL_WEIGHT
