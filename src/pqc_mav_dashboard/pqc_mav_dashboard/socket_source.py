@@ -15,6 +15,7 @@ from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, P
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
 from pqc_mav_dashboard.picture import End, Picture
+from pqc_mav_dashboard.source import Source
 from pqc_mav_dashboard.subscription import follow
 
 ANSWER_S = 2.0  # for what an engine answers at once
@@ -23,7 +24,7 @@ NEEDS_POLICY = "This is asked of the drone's policy, a ROS node."
 _COMMANDS = ("status", "stats", "link")
 
 
-class SocketSource:
+class SocketSource(Source):
     """Asks every engine that has a socket, or the one at `path`. Reconnects to what was restarted."""
 
     def __init__(self, environment: Mapping[str, str] | None = None, path: str = "", absent: str = "") -> None:
@@ -73,10 +74,6 @@ class SocketSource:
         """What the engines told since the first viewer came."""
         return self.log.after(after)
 
-    def history(self, drone: str) -> list[list[float | None]] | None:
-        """Engines keep none."""
-        return None
-
     async def suites(self) -> list[dict[str, Any]]:
         """As the first engine that answers has them; they do not change while it runs."""
         if not self._suites:
@@ -104,13 +101,6 @@ class SocketSource:
         if action not in ("rekey", "station"):
             raise RefusalError("not_possible", NEEDS_POLICY)
         return await asyncio.get_running_loop().run_in_executor(self._acting, self._act, action, drone, arguments)
-
-    def replay(self) -> None:
-        """Live."""
-
-    def steer(self, what: str, value: float) -> None:
-        """Nothing to steer."""
-        raise RefusalError("bad_request", "This is no recording: time cannot be steered.")
 
     # In the thread that asks.
 

@@ -4,13 +4,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.picture import Picture
 
 
 class Source(Protocol):
     """A source works between `start` and `stop` alone: with the first viewer and until the last one has gone.
 
-    All of it runs in the server's event loop and may not block it.
+    All of it runs in the server's event loop and may not block it. What is live, and keeps no history, has what is said
+    of that from here.
     """
 
     async def start(self) -> None:
@@ -30,6 +32,7 @@ class Source(Protocol):
 
     def history(self, drone: str) -> list[list[float | None]] | None:
         """Points of the charts up to now (see history.py) where the source has them by itself, else None."""
+        return None
 
     async def suites(self) -> list[dict[str, Any]]:
         """The suites a drone can change to: id, short_code, available; empty where it is not known."""
@@ -42,9 +45,11 @@ class Source(Protocol):
 
     def replay(self) -> Mapping[str, Any] | None:
         """Of a recording: file, begin_s, end_s, at_s, playing, speed, problem; None where it is live."""
+        return None
 
     def steer(self, what: str, value: float) -> None:
         """Of a recording: play, pause, seek (seconds from its begin) or speed. Raises RefusalError where it is live."""
+        raise RefusalError("bad_request", "This is no recording: time cannot be steered.")
 
 
 ACTIONS: Sequence[str] = ("rekey", "pin", "mode", "station")

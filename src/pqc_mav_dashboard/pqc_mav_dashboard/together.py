@@ -8,10 +8,11 @@ from typing import Any
 from pqc_mav_dashboard.picture import Picture
 from pqc_mav_dashboard.ros_source import QUIET, RosSource
 from pqc_mav_dashboard.socket_source import SocketSource
+from pqc_mav_dashboard.source import Source
 from pqc_mav_dashboard.suites import known_suites
 
 
-class Live:
+class Live(Source):
     """Both sources as one. Without ROS it is the sockets, and says that ROS is absent."""
 
     def __init__(self, sockets: SocketSource, ros: RosSource) -> None:
@@ -64,10 +65,6 @@ class Live:
         """One log for both."""
         return self._sockets.events(after)
 
-    def history(self, drone: str) -> list[list[float | None]] | None:
-        """None: live."""
-        return None
-
     async def suites(self) -> list[dict[str, Any]]:
         """As an engine here has them, else as this version knows them."""
         return await self._sockets.suites() or known_suites()
@@ -86,13 +83,6 @@ class Live:
         if not self._sockets.actions(drone, here).get(action, " "):
             return await self._sockets.act(action, drone, arguments)
         return await self._ros.act(action, drone, arguments, self._alone(here))
-
-    def replay(self) -> None:
-        """Live."""
-
-    def steer(self, what: str, value: float) -> None:
-        """Nothing to steer. Raises RefusalError."""
-        self._sockets.steer(what, value)
 
     def _alone(self, picture: Picture) -> bool:
         """Whether there is one drone and no other, so that senses without a tunnel's name are its own."""

@@ -18,7 +18,7 @@ from pqc_mav_cli.fleet.view import View, opened
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
 from pqc_mav_dashboard.picture import Picture
-from pqc_mav_dashboard.source import ACTIONS
+from pqc_mav_dashboard.source import ACTIONS, Source
 from pqc_mav_dashboard.suites import known_suites
 
 _LOOK_S = 1.0  # so soon a lost connection is known
@@ -28,7 +28,7 @@ SHOWS_ONLY = "The registry only shows: ask at the drone's ground station."
 ABSENT = "A registry has what the ground stations know of the tunnels, and nothing of the aircraft."
 
 
-class Board:
+class Board(Source):
     """What the operator may read. Loss of the registry changes no link: the page says that it is away."""
 
     def __init__(self, root: Path, url: str) -> None:
@@ -77,10 +77,6 @@ class Board:
         """The stations' own; some are of the time before anybody looked."""
         return self._log.after(after)
 
-    def history(self, drone: str) -> list[list[float | None]] | None:
-        """The registry keeps none."""
-        return None
-
     async def suites(self) -> list[dict[str, Any]]:
         """As this version knows them."""
         return known_suites()
@@ -92,13 +88,6 @@ class Board:
     async def act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:
         """Raises RefusalError."""
         raise RefusalError("not_possible", SHOWS_ONLY)
-
-    def replay(self) -> None:
-        """Live."""
-
-    def steer(self, what: str, value: float) -> None:
-        """Raises RefusalError."""
-        raise RefusalError("bad_request", "This is no recording: time cannot be steered.")
 
     def _stamp(self) -> int:
         """When the book or the set of stations was changed."""
