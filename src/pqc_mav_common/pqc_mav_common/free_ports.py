@@ -4,9 +4,10 @@
 import random
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+
+from pqc_mav_common.socket_table import PROC, bound_sockets
 
 # Below the range from which the kernel serves port 0 (net.ipv4.ip_local_port_range, 32768 and up by default): a port
 # found free here is not handed to a program that asks for any port before it is used.
@@ -49,21 +50,9 @@ def free_port() -> int:
     return free_ports(1)[0]
 
 
-def bound_udp_ports(tables: Iterable[str]) -> set[int]:
-    """Local ports in the text of /proc/net/udp and /proc/net/udp6."""
-    ports = set()
-    for table in tables:
-        for line in table.splitlines()[1:]:
-            fields = line.split()
-            if len(fields) > 1 and ":" in fields[1]:
-                ports.add(int(fields[1].rpartition(":")[2], 16))
-    return ports
-
-
 def free_domain() -> int:
     """A ROS_DOMAIN_ID in which nothing on this machine listens; any when all are taken."""
-    tables = [path.read_text() for path in map(Path, ("/proc/net/udp", "/proc/net/udp6")) if path.exists()]
-    used = bound_udp_ports(tables)
+    used = {sock.port for sock in bound_sockets(PROC / "self") if sock.protocol == "UDP"}
     free = [domain for domain in DOMAINS if _DISCOVERY_BASE + _DISCOVERY_GAIN * domain not in used]
     return random.choice(free or list(DOMAINS))
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import socket
+from ipaddress import ip_address
 
 import pytest
 
 from pqc_mav_common import free_ports
+from pqc_mav_common.socket_table import BoundSocket
 
 
 def test_ports_are_different_free_and_outside_the_kernels_own_range() -> None:
@@ -32,21 +34,26 @@ def test_no_free_ports_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         free_ports.free_ports(2)
 
 
-def test_bound_ports_of_the_kernels_table() -> None:
-    table = (
-        "   sl  local_address rem_address   st tx_queue\n"
-        "  10: 0100007F:1CE8 00000000:0000 07 00000000:00000000\n"
-        "  11: 00000000:1DE2 00000000:0000 07 00000000:00000000\n"
-    )
-    assert free_ports.bound_udp_ports([table, "header\n"]) == {7400, 7650}
-
-
 def test_a_domain_somebody_listens_in_is_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = {7400 + 250 * domain for domain in free_ports.DOMAINS if domain != 42}
-    monkeypatch.setattr(free_ports, "bound_udp_ports", lambda tables: used)
+    kinds = {domain: "TCP" if domain == 42 else "UDP" for domain in free_ports.DOMAINS}
+    found = [BoundSocket(kind, ip_address("0.0.0.0"), 7400 + 250 * domain, 1) for domain, kind in kinds.items()]
+    monkeypatch.setattr(free_ports, "bound_sockets", lambda process: found)
     assert free_ports.free_domain() == 42
-    monkeypatch.setattr(free_ports, "bound_udp_ports", lambda tables: used | {7400 + 250 * 42})
+
+
+def test_where_all_are_taken_there_is_one_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = [BoundSocket("UDP", ip_address("::"), 7400 + 250 * domain, 1) for domain in free_ports.DOMAINS]
+    monkeypatch.setattr(free_ports, "bound_sockets", lambda process: used)
     assert free_ports.free_domain() in free_ports.DOMAINS
+
+
+def test_the_domain_of_a_listener_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(free_ports, "DOMAINS", (1, 2))
+        monkeypatch.setattr(free_ports, "_DISCOVERY_BASE", port - free_ports._DISCOVERY_GAIN)
+        assert free_ports.free_domain() == 2
 
 
 def test_a_held_domain_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
