@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the cores' views to ROS messages, field by field."""
+"""From the cores' views to ROS messages, whose fields have the same names."""
 
 import math
 from typing import Any
@@ -23,21 +23,19 @@ _TECHNOLOGIES = {
 }
 
 
-def _fill(message: Any, view: Any, *names: str) -> Any:
-    for name in names:
-        setattr(message, name, getattr(view, name))
+def _filled(message: Any, *views: Any) -> Any:
+    """The message with each field that a view has."""
+    for name in message.get_fields_and_field_types():
+        for view in views:
+            if hasattr(view, name):
+                value = getattr(view, name)
+                setattr(message, name, list(value) if isinstance(value, tuple) else value)
     return message
 
 
 def battery_message(state: BatteryFigures, source: str, chemistry: str, header: Header) -> BatteryHealth:
     """BatteryHealth; an unknown age is NaN."""
-    message = BatteryHealth(header=header, source=source, chemistry=chemistry)
-    return _fill(
-        message,
-        state,
-        *("valid", "reason", "age_s", "voltage_v", "current_a", "temperature_c", "voltage_rate_mv_per_min"),
-        *("state_of_charge", "reported_remaining", "used_mah", "effective_capacity_mah", "endurance_s", "cells"),
-    )
+    return _filled(BatteryHealth(header=header, source=source, chemistry=chemistry), state)
 
 
 def battery_state_message(raw: RawBattery, chemistry: str, header: Header) -> BatteryState:
@@ -72,48 +70,21 @@ def raw_battery(message: BatteryState, at_s: float) -> RawBattery:
 
 def vehicle_message(view: VehicleView, source: str, header: Header) -> VehicleState:
     """VehicleState."""
-    message = VehicleState(header=header, source=source, phase=int(view.phase))
-    return _fill(
-        message,
-        view,
-        *("valid", "reason", "armed", "mode", "heartbeat_age_s"),
-        *("relative_altitude_m", "north_m", "east_m", "ground_speed_m_s", "climb_rate_m_s"),
-    )
+    message: VehicleState = _filled(VehicleState(header=header, source=source), view)
+    message.phase = int(view.phase)
+    return message
 
 
 def thermal_message(view: ThermalView, source: str, header: Header) -> ThermalState:
     """ThermalState."""
-    message = ThermalState(header=header, source=source)
-    message.zone_types = list(view.zone_types)
-    message.zone_temperatures_c = list(view.zone_temperatures_c)
-    return _fill(
-        message,
-        view,
-        *("valid", "reason", "temperature_c", "zone", "rate_c_per_min", "trip_passive_c", "trip_critical_c"),
-        *("throttled", "throttle_reason"),
-    )
+    return _filled(ThermalState(header=header, source=source), view)
 
 
 def power_message(view: PowerView, header: Header) -> PowerSample:
     """PowerSample."""
-    message = PowerSample(header=header)
-    _fill(message, view, "source", "measured", "valid", "reason", "energy_j", "target_rate_hz", "resolution")
-    return _fill(
-        message,
-        view.summary,
-        *("interval_s", "voltage_v", "current_a", "power_mean_w", "power_min_w", "power_peak_w"),
-        *("samples", "rate_hz", "duplicates", "overflows", "errors"),
-    )
+    return _filled(PowerSample(header=header), view, view.summary)
 
 
 def system_message(view: SystemView, header: Header) -> SystemLoad:
     """SystemLoad of a successful reading."""
-    message = SystemLoad(header=header, source="psutil", valid=True, core_percent=list(view.core_percent))
-    return _fill(
-        message,
-        view,
-        *("cpu_percent", "load_1", "load_5", "load_15", "cpu_mhz"),
-        *("memory_used_mib", "memory_total_mib", "swap_used_mib"),
-        *("disk_used_percent", "disk_read_bytes", "disk_write_bytes", "interface"),
-        *("net_rx_bytes", "net_tx_bytes", "net_rx_packets", "net_tx_packets", "net_errors", "net_drops"),
-    )
+    return _filled(SystemLoad(header=header, source="psutil", valid=True), view)
