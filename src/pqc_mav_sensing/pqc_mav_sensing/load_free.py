@@ -8,7 +8,8 @@ seen, and nothing depends on it; then the assumed one stays (ridge regression ar
 """
 
 import math
-from collections import deque
+
+from pqc_mav_sensing.slope import SlidingWindow
 
 # Weight of the assumed resistance: (20 mV of noise in a voltage / 20 mOhm of doubt about a resistance) squared. It also
 # keeps a fall at constant power, where the current grows as the voltage falls, from being taken for a resistance.
@@ -17,32 +18,23 @@ DOUBT_A2 = 1.0
 MOST_TIMES = 4.0
 
 
-class LoadFreeSlope:
+class LoadFreeSlope(SlidingWindow):
     """Slope of the load-free voltage over the last `window_s` seconds. Times are seconds of one monotonic clock."""
 
     def __init__(self, window_s: float, least_s: float, known_ohm: float = 0.0) -> None:
         """NaN until the readings span `least_s`; `known_ohm` above 0 was measured and is not estimated."""
-        self._window_s, self._least_s, self._known_ohm = window_s, least_s, known_ohm
-        self.assumed_ohm = known_ohm
-        self._points: deque[tuple[float, float, float]] = deque()
+        super().__init__(window_s, least_s)
+        self._known_ohm = self.assumed_ohm = known_ohm
 
     def add(self, at_s: float, voltage_v: float, current_a: float) -> None:
         """Take one reading; one that is not newer than the last is ignored."""
-        if self._points and at_s <= self._points[-1][0]:
-            return
-        self._points.append((at_s, voltage_v, current_a))
-        self._forget(at_s)
-
-    def clear(self) -> None:
-        """Forget the readings: what comes next does not continue what was."""
-        self._points.clear()
+        self._take(at_s, voltage_v, current_a)
 
     def fit(self, now_s: float) -> tuple[float, float]:
         """Slope [V/min] and resistance [ohm] at `now_s`; NaN when too little is known."""
-        self._forget(now_s)
-        count = len(self._points)
-        if count < 3 or self._points[-1][0] - self._points[0][0] < self._least_s:
+        if not self._enough(now_s):
             return math.nan, math.nan
+        count = len(self._points)
         mean_t, mean_v, mean_i = (sum(column) / count for column in zip(*self._points, strict=True))
         tt = ti = ii = tv = iv = 0.0
         for at_s, voltage_v, current_a in self._points:
@@ -55,7 +47,3 @@ class LoadFreeSlope:
         weight = ii + DOUBT_A2 - ti * ti / tt
         ohm = (DOUBT_A2 * self.assumed_ohm - iv + ti * tv / tt) / weight
         return min(max(0.0, ohm), MOST_TIMES * self.assumed_ohm)
-
-    def _forget(self, now_s: float) -> None:
-        while self._points and now_s - self._points[0][0] > self._window_s:
-            self._points.popleft()
