@@ -11,6 +11,7 @@ from sensor_msgs.msg import BatteryState, NavSatFix
 from std_msgs.msg import Float64
 
 from pqc_mav_common.errors import ExitCode
+from pqc_mav_common.qos import sensor
 from pqc_mav_sensing import conversions, qos
 from pqc_mav_sensing.battery_estimator import RawBattery
 from pqc_mav_sensing.detailed import Detailed
@@ -55,16 +56,16 @@ class MavrosSource:
         self._detailed = Detailed()
         self._best: dict[str, tuple[int, float]] = {}  # figure -> rank of the topic that gives it, and when it last did
         topics = (
-            (BatteryState, "battery", self._on_battery, qos.mavros_sensor()),
+            (BatteryState, "battery", self._on_battery, sensor()),
             (types.State, "state", self._on_state, qos.mavros_state()),
             (types.ExtendedState, "extended_state", self._on_extended, qos.mavros_state()),
-            (types.VfrHud, "vfr_hud", self._on_hud, qos.mavros_sensor()),
-            (types.Altitude, "altitude", self._on_altitude, qos.mavros_sensor()),
-            (types.HomePosition, "home_position/home", self._on_home, qos.mavros_sensor()),
-            (NavSatFix, "global_position/global", self._on_place, qos.mavros_sensor()),
-            (Float64, "global_position/rel_alt", self._on_height, qos.mavros_sensor()),
-            (TwistStamped, "global_position/raw/gps_vel", self._on_gps_velocity, qos.mavros_sensor()),
-            (TwistStamped, "local_position/velocity_local", self._on_velocity, qos.mavros_sensor()),
+            (types.VfrHud, "vfr_hud", self._on_hud, sensor()),
+            (types.Altitude, "altitude", self._on_altitude, sensor()),
+            (types.HomePosition, "home_position/home", self._on_home, sensor()),
+            (NavSatFix, "global_position/global", self._on_place, sensor()),
+            (Float64, "global_position/rel_alt", self._on_height, sensor()),
+            (TwistStamped, "global_position/raw/gps_vel", self._on_gps_velocity, sensor()),
+            (TwistStamped, "local_position/velocity_local", self._on_velocity, sensor()),
         )
         for kind, topic, callback, profile in topics:
             node.create_subscription(kind, f"/{namespace.strip('/')}/{topic}", callback, profile)

@@ -3,17 +3,10 @@
 
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from pqc_mav_common.qos import sensor
-
 
 def state() -> QoSProfile:
     """Reliable, not latched: a late subscriber must not take an old reading for a fresh one. For topics of 1-2 Hz."""
     return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=5, reliability=ReliabilityPolicy.RELIABLE)
-
-
-def mavros_sensor() -> QoSProfile:
-    """What mavros offers `battery` with; a reliable subscriber would get nothing."""
-    return sensor()
 
 
 def mavros_state() -> QoSProfile:

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from pqc_mav_common.geodesy import LocalFrame
-from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator, PhaseLimits
+from pqc_mav_sensing.phase import Landed, Motion, Phase, PhaseEstimator
 from pqc_mav_sensing.slope import SlidingSlope
 
 NAN = math.nan
@@ -39,8 +39,8 @@ class VehicleView:
 class VehicleTracker:
     """Remembers the newest of each figure. Times are seconds of a monotonic clock."""
 
-    def __init__(self, limits: PhaseLimits | None = None, heartbeat_limit_s: float = HEARTBEAT_LIMIT_S) -> None:
-        self._phases = PhaseEstimator(limits)
+    def __init__(self, heartbeat_limit_s: float = HEARTBEAT_LIMIT_S) -> None:
+        self._phases = PhaseEstimator()
         self._limit_s = heartbeat_limit_s
         self._heartbeat_s: float | None = None
         self._armed, self._mode = False, ""
