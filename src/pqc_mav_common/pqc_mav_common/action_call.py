@@ -11,8 +11,8 @@ class PendingCall:
 
     def __init__(self) -> None:
         self._done = threading.Event()
-        self._result: Any = None
-        self._failure = ""
+        self.result: Any = None  # the action's; None before the end and after a failure
+        self.failure = ""  # why there is no result, as a sentence; "" where there is one
 
     def done(self) -> bool:
         """Whether there is a result or a failure."""
@@ -21,16 +21,6 @@ class PendingCall:
     def wait(self, limit_s: float) -> bool:
         """Wait for the result or a failure, at most `limit_s`; tell whether there is one."""
         return self._done.wait(limit_s)
-
-    @property
-    def result(self) -> Any:
-        """The action's result; None before the end and after a failure."""
-        return self._result
-
-    @property
-    def failure(self) -> str:
-        """Why there is no result, as a sentence; "" where there is one."""
-        return self._failure
 
     def _accepted(self, future: Any) -> None:
         if future.exception() is not None:
@@ -47,7 +37,7 @@ class PendingCall:
             self._end(result=future.result().result)
 
     def _end(self, result: Any = None, failure: str = "") -> None:
-        self._result, self._failure = result, failure
+        self.result, self.failure = result, failure
         self._done.set()
 
 
