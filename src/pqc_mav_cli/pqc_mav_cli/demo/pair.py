@@ -58,14 +58,8 @@ class Flight:
             self.answers.append(message)
         elif kind == "step":
             self.steps[message["name"]] = message
-        elif kind == "parameters":
-            self.parameters = message
-        elif kind == "summary":
-            self.summary = message
-        elif kind == "radios":
-            self.radios = message
-        elif kind == "paths":
-            self.paths = message
+        elif kind in ("parameters", "summary", "radios", "paths"):
+            setattr(self, kind, message)
 
     @property
     def answered(self) -> list[float]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pqc_mav_bringup.child import Child
-from pqc_mav_bringup.description import Process, resolve
+from pqc_mav_bringup.description import SystemDescription, resolve
 from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.systems import DEMO, GROUND, NODE, VEHICLE
 from pqc_mav_cli.demo import result as demo_result
@@ -108,16 +108,17 @@ class DemoRun:
         watcher: Watcher,
         environment: dict[str, str],
         on_tick: Callable[[DemoState], None],
+        system: SystemDescription = DEMO,
+        course: tuple[float, float, float] | None = None,
     ) -> None:
+        """`system`: another one with the demo's processes; `course`: take-off, landing [s] and altitude [m] for it."""
         plan = FlightPlan.for_duration(duration_s)
-        given = {**values, **OWN}
-        self._processes: dict[str, Process] = {process.label: process for process in resolve(DEMO, given)}
-        self._commands = {label: command(process) for label, process in self._processes.items()}
+        self._commands = {process.label: command(process) for process in resolve(system, {**values, **OWN})}
         self._commands[VEHICLE] += ["--json"]
         listen = f"127.0.0.1:{values['ground_port']}"
         self._commands[GROUND] = [
             *(sys.executable, "-m", "pqc_mav_cli.demo.ground", listen),
-            *(str(plan.take_off_s), str(plan.land_s), str(plan.altitude_m)),
+            *map(str, course or (plan.take_off_s, plan.land_s, plan.altitude_m)),
         ]
         self._ports = (int(values["data_port"]), int(values["drone_data_port"]))
         self._watcher = watcher

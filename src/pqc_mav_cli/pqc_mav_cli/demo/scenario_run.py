@@ -5,16 +5,13 @@ The order of starting and ending is the demo's (see run.py), so that both applic
 """
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pqc_mav_bringup.description import resolve
-from pqc_mav_bringup.executables import command
 from pqc_mav_bringup.scenario_system import SCENARIO
-from pqc_mav_bringup.systems import DEMO, DETECT, GROUND, POLICY, SENSING, VEHICLE
-from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, OWN, UP_LIMIT_S, DemoRun, DemoState
+from pqc_mav_bringup.systems import DETECT, GROUND, POLICY, SENSING, VEHICLE
+from pqc_mav_cli.demo.run import COUNTERS_LIMIT_S, DRONE_PROXY, GCS_PROXY, UP_LIMIT_S, DemoRun, DemoState
 from pqc_mav_cli.demo.scenario_recorder import ScenarioRecorder
 from pqc_mav_cli.demo.scenario_result import ScenarioResult
 from pqc_mav_cli.demo.scenarios import IDLE_W, Event, Scenario, Schedule
@@ -44,16 +41,8 @@ class ScenarioRun(DemoRun):
         environment: dict[str, str],
         on_tick: Callable[[DemoState], None],
     ) -> None:
-        known = {argument.name for argument in DEMO.arguments}
-        of_demo = {name: value for name, value in values.items() if name in known}
-        super().__init__(of_demo, scenario.duration_s, watcher, environment, on_tick)
-        processes = resolve(SCENARIO, {**values, **OWN})
-        self._commands = {process.label: command(process) for process in processes}
-        self._commands[VEHICLE] += ["--json"]
-        self._commands[GROUND] = [
-            *(sys.executable, "-m", "pqc_mav_cli.demo.ground", f"{HOST}:{values['ground_port']}"),
-            *(str(scenario.take_off_s), str(scenario.land_s), str(scenario.altitude_m)),
-        ]
+        course = scenario.take_off_s, scenario.land_s, scenario.altitude_m
+        super().__init__(values, scenario.duration_s, watcher, environment, on_tick, SCENARIO, course)
         self.scenario = scenario
         self.scenario_result = ScenarioResult(scenario, recorder.trace)
         self._recorder = recorder
