@@ -462,7 +462,7 @@ def _campaign(
         else:
             from pqc_mav_cli.bench.run import run_here
 
-            outcome = run_here(root, suites, given, options, folder, on_feedback, lambda _label, _text: None)
+            outcome = run_here(root, suites, given, options, folder, on_feedback)
     print(outcome.message)
     if outcome.folder is not None:
         print(outcome.folder)

@@ -88,9 +88,7 @@ def measured(root: Path, given: dict[str, Any], output: Path) -> int:
         print(f"{wanted.name}: {wanted.link}")
         with progress(sys.stdout.isatty()) as on_feedback:
             fresh = None if begun else wanted
-            outcome = run_here(
-                root, chosen_suites(wanted), wanted, fresh, resume, on_feedback, lambda _label, _text: None
-            )
+            outcome = run_here(root, chosen_suites(wanted), wanted, fresh, resume, on_feedback)
         print(outcome.message)
         store = CampaignStore.open(folder)
         export(store, output)

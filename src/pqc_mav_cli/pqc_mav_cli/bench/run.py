@@ -30,7 +30,6 @@ def run_here(
     options: CampaignOptions | None,
     resume: Path | None,
     on_feedback: Callable[[Any], None],
-    on_line: Callable[[str, str], None],
 ) -> Outcome:
     """Runs or resumes a campaign with everything on this machine; `given`: its options in either case. Raises
     CliError."""
@@ -43,17 +42,15 @@ def run_here(
 
     lines: deque[str] = deque(maxlen=KEPT_LINES)
 
-    def take(label: str, text: str) -> None:
-        lines.append(f"{label} | {text}")
-        on_line(label, text)
-
     try:
         with (
             engine_errors(),
             LocalSession(root, suites, given.link, given.workload, key_pool=given.key_pool) as session,
             own_domain(),
         ):
-            supervisor = Supervisor(prepare(resolve(SYSTEM, session.values)), take)
+            supervisor = Supervisor(
+                prepare(resolve(SYSTEM, session.values)), lambda label, text: lines.append(f"{label} | {text}")
+            )
             return _supervised(
                 supervisor, lambda gone: ask(session.controller, options, resume, on_feedback, gone, gone)
             )
