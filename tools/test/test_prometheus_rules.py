@@ -14,7 +14,7 @@ import yaml
 
 from pqc_mav_cli.metrics import families
 from pqc_mav_cli.metrics.families import PREFIX, Family
-from pqc_mav_proxy.names import STATES
+from pqc_mav_proxy.names import SHAPE_CLASSES, STATES
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging" / "prometheus"
@@ -70,7 +70,7 @@ def test_the_values_of_labels_are_those_of_the_engine() -> None:
         },
         "outcome": {label for _, label in families.PORT_COUNTERS.values()},
         "state": set(STATES),
-        "class": set(families.SHAPE_CLASSES),
+        "class": set(SHAPE_CLASSES),
         "part": set(families.STATION_PARTS),
         "role": {"drone", "gcs"},
     }

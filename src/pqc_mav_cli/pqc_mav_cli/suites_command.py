@@ -26,9 +26,6 @@ class View(str, Enum):
     ALL = "all"
 
 
-_FILTERS = ("kem", "sig", "aead")
-
-
 def suites(
     view: Annotated[
         View,

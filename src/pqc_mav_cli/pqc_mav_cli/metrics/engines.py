@@ -13,13 +13,12 @@ ANSWER_S = 5.0  # for all that one engine is asked; Prometheus gives a scrape 10
 ENGINES_MOST = 64
 # Why an engine has no figures.
 GONE, FORBIDDEN, SILENT, REFUSED, NONSENSE = "gone", "forbidden", "silent", "refused", "nonsense"
-FAILURES = (GONE, FORBIDDEN, SILENT, REFUSED, NONSENSE)
 _REQUESTS = tuple({"command": name} for name in ("status", "stats", "link", "picture"))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one engine said, or why it said nothing: then `failure` is one of FAILURES and the rest is empty."""
+    """What one engine said; where it said nothing, `failure` says why and the rest is empty."""
 
     engine: str
     failure: str = ""

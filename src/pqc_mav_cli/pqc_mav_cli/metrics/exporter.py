@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 
-from pqc_mav_cli.metrics.engines import FAILURES, Engines
+from pqc_mav_cli.metrics.engines import Engines
 from pqc_mav_cli.metrics.families import LISTENING, PREFIX, SCRAPE_FAILURES
 from pqc_mav_cli.metrics.figures import Figures, add_answers, add_readings
 from pqc_mav_cli.metrics.senses import Senses
@@ -79,6 +79,3 @@ class _Whole:
     def collect(self) -> Iterator[Metric]:
         yield from self._figures.metrics()
         yield from self._own.collect()
-
-
-__all__ = ["FAILURES", "BusyError", "Exporter"]

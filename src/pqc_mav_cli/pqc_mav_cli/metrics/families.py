@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pqc_mav_tunnel import picture_schema
 
 PREFIX = "pqcmav_"
-# Of one engine, of one tunnel at one end of it, and of one direction of that.
+# Of one engine, and of one tunnel at one end of it.
 ENGINE = ("engine", "role")
 TUNNEL = (*ENGINE, "drone")
-SIDE = (*TUNNEL, "side")
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,6 @@ STATUS_COUNTERS = {
     }.items()
 }  # fmt: skip
 # By class of what a shaped link sends; taken = sent + replaced + dropped + what waits.
-SHAPE_CLASSES = ("commands", "transfers", "streams", "rest", "rekey")
 SHAPE_COUNTERS: dict[str, Family] = {
     "shape_taken": _counter("shape_taken_datagrams", "Datagrams that came to a class of a shaped link.", "class"),
     "shape_sent": _counter("shape_sent_datagrams", "Of these: left.", "class"),

@@ -19,7 +19,7 @@ from pqc_mav_cli.metrics import families as f
 from pqc_mav_cli.metrics.engines import NONSENSE, Answer
 from pqc_mav_cli.metrics.families import PREFIX, Family
 from pqc_mav_cli.metrics.senses import Reading
-from pqc_mav_proxy.names import STATES
+from pqc_mav_proxy.names import SHAPE_CLASSES, STATES
 
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
@@ -210,7 +210,7 @@ def _add_stats(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
     for places, count in zip(f.WINDOW_PLACES, one["window_depth"], strict=True):
         out.add(f.WINDOW_DEPTH, [*who, places], count)
     if any(one["shape_taken"]):
-        for number, label in enumerate(f.SHAPE_CLASSES):
+        for number, label in enumerate(SHAPE_CLASSES):
             for name, family in f.SHAPE_COUNTERS.items():
                 out.add(family, [*who, label], one[name][number])
             out.add(f.SHAPE_OLDEST, [*who, label], one["shape_oldest_ms"][number])
