@@ -18,7 +18,7 @@ from pqc_mav_dashboard.actions import act
 from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.errors import RefusalError, Refused
 from pqc_mav_dashboard.guard import Guard, refuse
-from pqc_mav_dashboard.hub import INTERVAL_S, Hub
+from pqc_mav_dashboard.hub import Hub
 from pqc_mav_dashboard.source import Source
 from pqc_mav_dashboard.token import Token
 
@@ -47,7 +47,6 @@ def make_app(
     token: Token,
     names: Iterable[str],
     *,
-    interval_s: float = INTERVAL_S,
     beside: Mapping[str, Any] | None = None,
     readers: Callable[[str], Readers | None] = lambda _: None,
     day: Day | None = None,
@@ -57,7 +56,7 @@ def make_app(
     `readers`: which users of this machine may read a path; see Guard. `day`: where a history is kept, and closed.
     """
     names, refused = list(names), Refused()
-    hub = Hub(source, refused, interval_s, day)
+    hub = Hub(source, refused, day=day)
     files = page_files()
 
     async def page(request: Request) -> Response:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.local_readers import SCRAPERS, Readers
+from pqc_mav_dashboard.app import make_app
 from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.ros_source import RosSource
 from pqc_mav_dashboard.server import PORT, bound, host_names, make_server
@@ -68,5 +69,5 @@ def run(options: Options, told: Callable[[str], None]) -> None:
         if options.replay is None and options.source is None:
             told(f"token for actions: {token.value}")
         day = Day(options.history) if options.history is not None else None
-        server = make_server(source, token, names, beside=options.beside, readers=readers, day=day)
+        server = make_server(make_app(source, token, names, beside=options.beside, readers=readers, day=day))
         asyncio.run(server.serve(sockets=[listening]))

@@ -6,21 +6,16 @@ import ipaddress
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
 from pqc_mav_common.errors import ExitCode, ProcessError
-from pqc_mav_common.local_readers import Readers
-from pqc_mav_dashboard.app import make_app
-from pqc_mav_dashboard.day import Day
 from pqc_mav_dashboard.guard import LOOPBACK_NAMES
-from pqc_mav_dashboard.hub import INTERVAL_S, LONGEST
+from pqc_mav_dashboard.hub import LONGEST
 from pqc_mav_dashboard.places import CONNECTIONS, FairProtocol
-from pqc_mav_dashboard.source import Source
-from pqc_mav_dashboard.token import Token
 
 PORT = 8765
 BEYOND = (
@@ -94,22 +89,13 @@ class QuietServer(uvicorn.Server):
         self._asked.set()
 
 
-def make_server(
-    source: Source,
-    token: Token,
-    names: Sequence[str],
-    *,
-    interval_s: float = INTERVAL_S,
-    beside: Mapping[str, Any] | None = None,
-    readers: Callable[[str], Readers | None] = lambda _: None,
-    day: Day | None = None,
-) -> uvicorn.Server:
-    """A server that has not begun; `serve(sockets=[bound(...)])` runs it. `beside`, `readers`, `day`: see make_app."""
+def make_server(app: Any) -> uvicorn.Server:
+    """A server of an application (`make_app`) that has not begun; `serve(sockets=[bound(...)])` runs it."""
     # Its log would be one line per request, and of failures that are refused and counted already.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(source, token, names, interval_s=interval_s, beside=beside, readers=readers, day=day),
+        app,
         http=FairProtocol,
         ws="websockets-sansio",
         ws_max_size=LONGEST,
