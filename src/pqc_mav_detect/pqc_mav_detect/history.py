@@ -22,10 +22,11 @@ KINDS = ("now", "mean_0.5s", "max_0.5s", "mean_5s", "max_5s")
 # The columns of `History.features`, in order.
 NAMES = (*(f"{name}.{kind}" for kind in KINDS for name in SEEN), *(f"{part}.share_5s" for part, _ in SHARES))
 
+# Where the channels of a row are.
 _ALL = tuple(CHANNELS)
-_SEEN = np.array([_ALL.index(name) for name in SEEN])
-_PART = np.array([_ALL.index(part) for part, _ in SHARES])
-_WHOLE = np.array([_ALL.index(whole) for _, whole in SHARES])
+SEEN_AT = np.array([_ALL.index(name) for name in SEEN])
+PART_AT = np.array([_ALL.index(part) for part, _ in SHARES])
+WHOLE_AT = np.array([_ALL.index(whole) for _, whole in SHARES])
 
 
 class History:
@@ -58,12 +59,12 @@ class History:
     def features(self) -> Array:
         """One row for the trees; there has to be a window."""
         rows = self.newest(LONG)
-        short = rows[-SHORT:][:, _SEEN]
+        short = rows[-SHORT:][:, SEEN_AT]
         means = np.add.reduce(rows, 0) / np.float32(len(rows))
-        shares = means[_PART] / (means[_WHOLE] + 1)
+        shares = means[PART_AT] / (means[WHOLE_AT] + 1)
         return np.concatenate(
             (
                 *(short[-1], np.add.reduce(short, 0) / np.float32(len(short)), short.max(0)),
-                *(means[_SEEN], rows.max(0)[_SEEN], shares),
+                *(means[SEEN_AT], rows.max(0)[SEEN_AT], shares),
             )
         )
