@@ -2,8 +2,8 @@
 """`pqcmav drones`: the drones of a running ground station, without a restart."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +11,9 @@ import typer
 
 from pqc_mav_cli import drones_file
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_common.local_socket import Control, chosen, folders
+from pqc_mav_cli.engine_here import engine
+from pqc_mav_cli.errors import CliError
+from pqc_mav_common.local_socket import Control, folders
 
 drones_app = typer.Typer(
     no_args_is_help=True,
@@ -132,14 +133,8 @@ def lasting(saved: Path | None, no_save: bool) -> str:
     return f"; it lasts until a restart of the ground station{own}"
 
 
-@contextmanager
-def ground_station(socket: str) -> Iterator[Control]:
+def ground_station(socket: str) -> AbstractContextManager[Control]:
     """The control socket of the ground station on this machine. Raises CliError."""
-    with chosen(os.environ, path=socket, role="gcs") as control:
-        if control is None:
-            where = " or ".join(str(folder) for folder in folders(os.environ))
-            raise CliError(f"No ground station has a control socket in {where}; is it running on this machine?")
-        try:
-            yield control
-        except OSError as error:
-            raise CliError(f"No answer from {control.place.path}: {error}", ExitCode.FAILED) from None
+    where = " or ".join(str(folder) for folder in folders(os.environ))
+    absent = CliError(f"No ground station has a control socket in {where}; is it running on this machine?")
+    return engine(socket, "gcs", absent=absent)

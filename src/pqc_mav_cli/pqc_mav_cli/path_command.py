@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav path`: the ways of a drone to its ground station, and which of them it may use."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from pqc_mav_cli.engine_here import engine
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.socket_session import record
 from pqc_mav_cli.status_view import path_line
-from pqc_mav_common.local_socket import Control, chosen, nothing_here
+from pqc_mav_common.local_socket import Control
 
 WORDS = ("on", "off", "first")
 
@@ -27,9 +27,7 @@ def path(
     """
     if name and word not in WORDS:
         raise CliError(f"'pqcmav path {name}' needs one of: {', '.join(WORDS)}.", ExitCode.USAGE)
-    with chosen(os.environ, path=socket, role="drone", drone=drone) as control:
-        if control is None:
-            raise nothing_here(os.environ)
+    with engine(socket, "drone", drone) as control:
         check(name, _paths(control))
         if name:
             control.ask("path", path=name, use=word)

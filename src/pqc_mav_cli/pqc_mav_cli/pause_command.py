@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav pause` and `pqcmav resume`: close a daemon's tunnel, and open it again."""
 
-import os
 from typing import Annotated
 
 import typer
 
-from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.engine_here import engine
 from pqc_mav_cli.rekey_command import End
-from pqc_mav_common.local_socket import chosen, nothing_here
 
 ANSWER_S = 60.0
 On = Annotated[End | None, typer.Option(help="Which end, if this machine has both.")]
@@ -32,10 +30,5 @@ def resume(on: On = None, drone: Drone = "", socket: Socket = "") -> None:
 
 def _change(command: str, on: End | None, drone: str, socket: str) -> None:
     role = on.value if on else "drone" if drone else ""
-    with chosen(os.environ, path=socket, role=role, drone=drone, answer_s=ANSWER_S) as control:
-        if control is None:
-            raise nothing_here(os.environ)
-        try:
-            print(control.ask(command)["state"])
-        except OSError as error:
-            raise CliError(f"No answer from {control.place.path}: {error}") from None
+    with engine(socket, role, drone, answer_s=ANSWER_S) as control:
+        print(control.ask(command)["state"])

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav reload`: a running engine reads its configuration and keys again."""
 
-import os
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.engine_here import engine
 from pqc_mav_cli.rekey_command import End
-from pqc_mav_common.local_socket import chosen, nothing_here
 
 
 def reload(
@@ -27,13 +25,8 @@ def reload(
     files that it was started with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
-    with chosen(os.environ, path=socket, role=role, drone=drone) as control:
-        if control is None:
-            raise nothing_here(os.environ)
-        try:
-            changes = control.ask("reload", **({"dry_run": True} if dry_run else {}))
-        except OSError as error:
-            raise CliError(f"No answer from {control.place.path}: {error}") from None
+    with engine(socket, role, drone) as control:
+        changes = control.ask("reload", **({"dry_run": True} if dry_run else {}))
     said = _said(changes, changes.get("drones", {}), dry_run)
     for line in said or ["nothing would change" if dry_run else "nothing has changed"]:
         print(line)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from pqc_mav_cli.engine_here import engine
 from pqc_mav_cli.errors import CliError
-from pqc_mav_common.local_socket import Control, chosen, nothing_here
+from pqc_mav_common.local_socket import Control
 from pqc_mav_common.waiting import wait_until
 
 _ANSWER_S = 10.0
@@ -28,12 +29,10 @@ def station(
     Asks an engine of this machine through its control socket; with --ros or --namespace, a proxy that ROS reaches.
     """
     if not (ros or namespace):
-        with chosen(os.environ, path=socket, role="drone", drone=drone) as control:
-            if control is not None:
-                _by_socket(control, gcs_id, timeout)
-                return
-        raise nothing_here(os.environ)
-    _by_ros(namespace or "drone", gcs_id, timeout)
+        with engine(socket, "drone", drone) as control:
+            _by_socket(control, gcs_id, timeout)
+    else:
+        _by_ros(namespace or "drone", gcs_id, timeout)
 
 
 def _by_socket(control: Control, gcs_id: str, timeout: float) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -320,3 +322,19 @@ def test_nothing_here_is_said_in_one_sentence_and_at_once(folder: Path, argument
     ended = subprocess.run([*WITHOUT_ROS, *arguments], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1 and f"has a control socket in {folder}" in ended.stderr
     assert "--ros" not in ended.stderr, "which is of no use here"
+
+
+@pytest.mark.parametrize("arguments", [("path",), ("station",), ("pause",), ("reload",), ("drones", "list")])
+def test_an_engine_that_goes_away_is_said_in_one_sentence(folder: Path, arguments: tuple[str, ...]) -> None:
+    where = folder / "gcs.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(where))
+        listener.listen()
+
+        def leave() -> None:
+            with listener.accept()[0] as connection:
+                connection.recv(4096)
+
+        threading.Thread(target=leave, daemon=True).start()
+        ended = pqcmav(*arguments, "--socket", str(where))
+    assert ended.returncode == 1 and ended.stderr == f"pqcmav: error: No answer from {where}: {where} was closed.\n"
