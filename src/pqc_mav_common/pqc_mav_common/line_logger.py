@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node's logger whose every message is one line: some of a message may be chosen by whoever sent it."""
 
+import os
 from typing import Any
 
 from rclpy.impl import rcutils_logger
 
 from pqc_mav_common.errors import written_out
 
-# rclpy names the place of the call in its records: not this file.
-rcutils_logger._internal_callers.append(__file__)
+# rclpy names the place of the call in its records, and tells calls apart by it: not this file, which a build may have
+# linked to from elsewhere.
+rcutils_logger._internal_callers.append(os.path.realpath(__file__))
 
 
 class LineLogger:

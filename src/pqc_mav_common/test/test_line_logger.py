@@ -28,6 +28,15 @@ def test_all_else_is_the_loggers_own() -> None:
     assert LineLogger(Recorder()).name == "node"
 
 
+def test_calls_are_told_apart_by_their_places() -> None:
+    """Or rclpy would refuse the second one, whose filter is another."""
+    from rclpy.logging import get_logger
+
+    logger = LineLogger(get_logger("drill"))
+    assert logger.error("one")
+    assert logger.error("another", throttle_duration_sec=10.0)
+
+
 def test_a_node_has_one(capfd: pytest.CaptureFixture[str]) -> None:
     import rclpy
 
