@@ -7,7 +7,6 @@ otherwise DDS binds its sockets to every interface, and whoever knows the ports 
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pqc_mav_common.socket_table import PROC, BoundSocket, bound_sockets, ephemeral_ports, own_sockets
@@ -19,18 +18,10 @@ UNICAST, PER_PARTICIPANT = 10, 2
 FAST_DDS_PORTS = range(7000, PORT_BASE)
 
 
-def exposed(domain: int, process: Path = PROC / "self") -> list[str]:
+def exposed(domain: int) -> list[str]:
     """The addresses beyond loopback, as host:port, on which this process listens in the ports of a ROS domain."""
     first = PORT_BASE + PORTS_PER_DOMAIN * domain
-    mine = own_sockets(process)
-    return sorted(
-        str(sock).partition(" ")[2]
-        for sock in bound_sockets(process)
-        if sock.inode in mine
-        and sock.protocol == "UDP"
-        and first <= sock.port < first + PORTS_PER_DOMAIN
-        and not sock.local
-    )
+    return _beyond_loopback("UDP", range(first, first + PORTS_PER_DOMAIN))
 
 
 # What keeps a middleware's sockets to itself, by a part of its name.
@@ -83,11 +74,16 @@ def split(sockets: Iterable[BoundSocket], domain: int) -> Split:
     return Split(listening, sending, [sock for sock in sockets if sock.inode not in theirs])
 
 
-def accepting(process: Path = PROC / "self") -> list[str]:
+def accepting() -> list[str]:
     """The addresses beyond loopback, as host:port, at which this process takes connections."""
+    return _beyond_loopback("TCP", range(1 << 16))
+
+
+def _beyond_loopback(protocol: str, ports: range) -> list[str]:
+    process = PROC / "self"
     mine = own_sockets(process)
-    found = (sock for sock in bound_sockets(process) if sock.inode in mine and sock.protocol == "TCP")
-    return sorted(str(sock).partition(" ")[2] for sock in found if not sock.local)
+    found = (sock for sock in bound_sockets(process) if sock.inode in mine and sock.protocol == protocol)
+    return sorted(str(sock).partition(" ")[2] for sock in found if sock.port in ports and not sock.local)
 
 
 def warn_if_exposed(node: Any, middleware: str | None = None) -> None:
