@@ -47,11 +47,11 @@ class ActionCall:
     It lasts as long as its node: an executor of rclpy that finds a client withdrawn while it looks at it ends.
     """
 
-    def __init__(self, node: Any, kind: Any, name: str, callback_group: Any = None) -> None:
+    def __init__(self, node: Any, kind: Any, name: str) -> None:
         from pqc_mav_common.action_client import PatientActionClient
 
         self.name = name
-        self._client = PatientActionClient(node, kind, name, callback_group=callback_group)
+        self._client = PatientActionClient(node, kind, name)
 
     def ready(self) -> bool:
         """Whether a server offers the action now."""

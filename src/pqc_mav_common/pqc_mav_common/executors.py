@@ -8,7 +8,7 @@ from typing import Any
 WAIT_S = 1.0
 
 
-def one_thread(context: Any = None) -> "Spun":
+def one_thread() -> "Spun":
     """An executor for a `Spinner`, which serves its nodes in the thread that spins it.
 
     rclpy's ordinary executor goes through every timer, service and subscription of its nodes each time one of them has
@@ -20,8 +20,8 @@ def one_thread(context: Any = None) -> "Spun":
     except ImportError:  # Jazzy before 7.1.5, Humble
         from rclpy.executors import SingleThreadedExecutor
 
-        return Spun(SingleThreadedExecutor(context=context))
-    return Spun(EventsExecutor(context=context))
+        return Spun(SingleThreadedExecutor())
+    return Spun(EventsExecutor())
 
 
 class Spun:

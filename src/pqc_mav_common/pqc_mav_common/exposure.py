@@ -57,7 +57,6 @@ def look(
     domain: int,
     allowed: Collection[str] = (),
     listed: Mapping[int, Collection[BoundSocket]] | None = None,
-    proc: Path = PROC,
 ) -> Exposure:
     """What these processes hold open; `allowed` are addresses that may be. What engines say of their own processes is
     `listed`: nobody else may look into those, or knows what their sockets are for.
@@ -66,7 +65,7 @@ def look(
     found = Exposure()
     tables: dict[str, list[BoundSocket]] = {}
     for process in processes:
-        folder = proc / str(process.pid)
+        folder = PROC / str(process.pid)
         try:
             held = listed[process.pid] if process.pid in listed else _held(folder, tables)
         except FileNotFoundError:

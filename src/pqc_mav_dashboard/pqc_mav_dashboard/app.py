@@ -31,11 +31,11 @@ TYPES = {
 }
 
 
-def page_files(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
+def page_files() -> dict[str, tuple[bytes, str]]:
     """Path below / -> content and type. Read once: no request ever names a file, so none leads out of the folder."""
     files = {
-        f"/{path.relative_to(folder).as_posix()}": (path.read_bytes(), TYPES[path.suffix])
-        for path in sorted(folder.rglob("*"))
+        f"/{path.relative_to(STATIC).as_posix()}": (path.read_bytes(), TYPES[path.suffix])
+        for path in sorted(STATIC.rglob("*"))
         if path.suffix in TYPES
     }
     files["/"] = files["/index.html"]
