@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from .encoding import Reader, u8, u16, u32
 from .errors import MalformedError
@@ -327,26 +327,8 @@ FixedTlv = (
 )
 VariableTlv = RekeyRequest | RekeyResult | Handshake | PathResponse
 Tlv = FixedTlv | VariableTlv
-FIXED: tuple[type[FixedTlv], ...] = (
-    Probe,
-    ProbeReply,
-    LinkReport,
-    Switched,
-    Close,
-    Keepalive,
-    Return,
-    Restart,
-    Seen,
-    PathChallenge,
-    Aside,
-    Arrived,
-    Paths,
-    Role,
-    Term,
-    Got,
-    Pin,
-)
-VARIABLE: tuple[type[VariableTlv], ...] = (RekeyRequest, RekeyResult, Handshake, PathResponse)
+FIXED: tuple[type[FixedTlv], ...] = get_args(FixedTlv)
+VARIABLE: tuple[type[VariableTlv], ...] = get_args(VariableTlv)
 
 
 def _short_text(text: str) -> bytes:
@@ -372,10 +354,7 @@ def encode(*tlvs: Tlv) -> bytes:
     """The content of one control frame that carries these TLVs in order."""
     content = b""
     for tlv in tlvs:
-        if isinstance(tlv, RekeyRequest | RekeyResult | Handshake | PathResponse):
-            value = tlv.value()
-        else:
-            value = tlv.FORM.pack(*astuple(tlv))
+        value = tlv.value() if isinstance(tlv, VariableTlv) else tlv.FORM.pack(*astuple(tlv))
         content += u8(tlv.TYPE) + u16(len(value)) + value
     return content
 

@@ -22,8 +22,8 @@ class Edition(Enum):
 
 
 @dataclass(frozen=True)
-class Kem:
-    """A key encapsulation mechanism.
+class Algorithm:
+    """A KEM or a signature algorithm.
 
     `name` is what the wire calls it. Versions of liboqs know it by one of `library_names`; empty = by its name.
     """
@@ -39,19 +39,12 @@ class Kem:
     library_names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Sig:
-    """A signature algorithm; the columns mean the same as those of `Kem`."""
+class Kem(Algorithm):
+    """A key encapsulation mechanism."""
 
-    token: str
-    code: str
-    level: int
-    family_id: int
-    param_id: int
-    core: bool
-    name: str
-    edition: Edition = Edition.LASTING
-    library_names: tuple[str, ...] = ()
+
+class Sig(Algorithm):
+    """A signature algorithm."""
 
 
 @dataclass(frozen=True)
@@ -80,36 +73,9 @@ KEMS = (
     Kem("classicmceliece348864", "MC-348", 1, 3, 1, True, "Classic-McEliece-348864"),
     Kem("classicmceliece460896", "MC-460", 3, 3, 2, True, "Classic-McEliece-460896"),
     Kem("classicmceliece8192128", "MC-8192", 5, 3, 3, True, "Classic-McEliece-8192128"),
-    Kem(
-        "frodokem640aes",
-        "FR-640A",
-        1,
-        4,
-        1,
-        False,
-        "FrodoKEM-640-AES",
-        library_names=("eFrodoKEM-640-AES", "FrodoKEM-640-AES"),
-    ),
-    Kem(
-        "frodokem976aes",
-        "FR-976A",
-        3,
-        4,
-        2,
-        False,
-        "FrodoKEM-976-AES",
-        library_names=("eFrodoKEM-976-AES", "FrodoKEM-976-AES"),
-    ),
-    Kem(
-        "frodokem1344aes",
-        "FR-1344A",
-        5,
-        4,
-        3,
-        False,
-        "FrodoKEM-1344-AES",
-        library_names=("eFrodoKEM-1344-AES", "FrodoKEM-1344-AES"),
-    ),
+    Kem("frodokem640aes", "FR-640A", 1, 4, 1, False, "FrodoKEM-640-AES", library_names=_frodo("FrodoKEM-640-AES")),
+    Kem("frodokem976aes", "FR-976A", 3, 4, 2, False, "FrodoKEM-976-AES", library_names=_frodo("FrodoKEM-976-AES")),
+    Kem("frodokem1344aes", "FR-1344A", 5, 4, 3, False, "FrodoKEM-1344-AES", library_names=_frodo("FrodoKEM-1344-AES")),
     Kem("hqc1", "HQC-1", 1, 5, 1, False, "HQC-1", Edition.LATER),
     Kem("hqc3", "HQC-3", 3, 5, 2, False, "HQC-3", Edition.LATER),
     Kem("hqc5", "HQC-5", 5, 5, 3, False, "HQC-5", Edition.LATER),
