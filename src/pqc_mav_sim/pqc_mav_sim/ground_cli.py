@@ -7,15 +7,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pqc_mav_common.process import stop_on_signals
+from pqc_mav_sim.cli_begin import EXIT_USAGE, made
 from pqc_mav_sim.ground_client import GroundClient, NoAnswerError
 from pqc_mav_sim.modes import Result
 from pqc_mav_sim.uplink import MAX_UPLINK_HZ
 
 EXIT_NO_VEHICLE = 1
-EXIT_USAGE = 2
 EXIT_REFUSED = 3
 
 
@@ -104,10 +105,8 @@ def _until_accepted(call: Callable[[], int], stop: threading.Event, tries: int =
 def main(argv: Sequence[str] | None = None) -> int:
     """Run until the duration is over or SIGINT or SIGTERM arrives; return the exit code."""
     args = build_parser().parse_args(argv)
-    try:
-        client = GroundClient(args.listen, uplink_hz=args.uplink_rate, shared_clock=args.shared_clock)
-    except ValueError as error:
-        print(f"pqcmav-sim-ground: {error}", file=sys.stderr)
+    wanted = partial(GroundClient, args.listen, uplink_hz=args.uplink_rate, shared_clock=args.shared_clock)
+    if (client := made("pqcmav-sim-ground", wanted)) is None:
         return EXIT_USAGE
     stop = stop_on_signals()
     lines = sys.stderr if args.json else sys.stdout

@@ -6,6 +6,7 @@ exist and are empty, and an upload of them is answered with UNSUPPORTED.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pymavlink.dialects.v20 import common as mavlink
@@ -64,47 +65,42 @@ class MissionProtocol:
     def __init__(self, plan: MissionPlan) -> None:
         self.plan = plan
         self._upload: _Upload | None = None
+        self.handlers: dict[int, Callable[[Partner, Message, float], list[Message]]] = {
+            mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_LIST: self._request_list,
+            mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_INT: self._request_item,
+            mavlink.MAVLINK_MSG_ID_MISSION_REQUEST: self._request_item,
+            mavlink.MAVLINK_MSG_ID_MISSION_COUNT: self._count,
+            mavlink.MAVLINK_MSG_ID_MISSION_ITEM_INT: self._item,
+            mavlink.MAVLINK_MSG_ID_MISSION_ITEM: self._item,
+            mavlink.MAVLINK_MSG_ID_MISSION_CLEAR_ALL: self._clear,
+            mavlink.MAVLINK_MSG_ID_MISSION_ACK: self._on_ack,
+        }
 
     def handle(self, partner: Partner, msg: Message, t: float) -> list[Message]:
-        """Answer one message of the mission protocol."""
-        match msg.get_msgId():
-            case mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_LIST:
-                return self.request_list(partner, msg.mission_type)
-            case mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_INT:
-                return self.request_item(partner, msg.seq, msg.mission_type, as_int=True)
-            case mavlink.MAVLINK_MSG_ID_MISSION_REQUEST:
-                return self.request_item(partner, msg.seq, msg.mission_type, as_int=False)
-            case mavlink.MAVLINK_MSG_ID_MISSION_COUNT:
-                return self.count(partner, msg.count, msg.mission_type, t)
-            case mavlink.MAVLINK_MSG_ID_MISSION_ITEM_INT | mavlink.MAVLINK_MSG_ID_MISSION_ITEM:
-                return self.item(partner, msg, t)
-            case mavlink.MAVLINK_MSG_ID_MISSION_CLEAR_ALL:
-                return self.clear(partner, msg.mission_type)
-            case mavlink.MAVLINK_MSG_ID_MISSION_ACK:
-                return self.ack(partner, msg.type)
-        return []
+        """Answer one message of the mission protocol, which is one of `handlers`."""
+        return self.handlers[msg.get_msgId()](partner, msg, t)
 
-    def request_list(self, partner: Partner, mission_type: int) -> list[Message]:
+    def _request_list(self, partner: Partner, msg: Message, _t: float) -> list[Message]:
         """Begin a download: answer with the number of items."""
-        count = len(self.plan.items) if mission_type == _FLIGHT_PLAN else 0
-        return [mavlink.MAVLink_mission_count_message(partner.sysid, partner.compid, count, mission_type)]
+        count = len(self.plan.items) if msg.mission_type == _FLIGHT_PLAN else 0
+        return [mavlink.MAVLink_mission_count_message(partner.sysid, partner.compid, count, msg.mission_type)]
 
-    def request_item(self, partner: Partner, seq: int, mission_type: int, *, as_int: bool) -> list[Message]:
+    def _request_item(self, partner: Partner, msg: Message, _t: float) -> list[Message]:
         """Answer with one item of the plan."""
-        if mission_type != _FLIGHT_PLAN or seq >= len(self.plan.items):
-            return [self._ack(partner, mavlink.MAV_MISSION_INVALID_SEQUENCE, mission_type)]
-        item = self.plan.items[seq]
-        return [item_to_message(item, partner, seq == self.plan.current, as_int=as_int)]
+        if msg.mission_type != _FLIGHT_PLAN or msg.seq >= len(self.plan.items):
+            return [self._ack(partner, mavlink.MAV_MISSION_INVALID_SEQUENCE, msg.mission_type)]
+        as_int = msg.get_msgId() == mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_INT
+        return [item_to_message(self.plan.items[msg.seq], partner, msg.seq == self.plan.current, as_int=as_int)]
 
-    def clear(self, partner: Partner, mission_type: int) -> list[Message]:
+    def _clear(self, partner: Partner, msg: Message, _t: float) -> list[Message]:
         """Forget the plan."""
-        if mission_type in (_FLIGHT_PLAN, mavlink.MAV_MISSION_TYPE_ALL):
+        if msg.mission_type in (_FLIGHT_PLAN, mavlink.MAV_MISSION_TYPE_ALL):
             self._install([])
-        return [self._ack(partner, mavlink.MAV_MISSION_ACCEPTED, mission_type)]
+        return [self._ack(partner, mavlink.MAV_MISSION_ACCEPTED, msg.mission_type)]
 
-    def count(self, partner: Partner, count: int, mission_type: int, t: float) -> list[Message]:
+    def _count(self, partner: Partner, msg: Message, t: float) -> list[Message]:
         """Begin an upload; a second one from the same partner starts over, another partner has to wait."""
-        upload = self._upload
+        upload, count, mission_type = self._upload, msg.count, msg.mission_type
         if mission_type != _FLIGHT_PLAN:
             verdict = mavlink.MAV_MISSION_UNSUPPORTED if count else mavlink.MAV_MISSION_ACCEPTED
             return [self._ack(partner, verdict, mission_type)]
@@ -118,7 +114,7 @@ class MissionProtocol:
         self._upload = _Upload(partner, count, t)
         return [self._request(self._upload)]
 
-    def item(self, partner: Partner, msg: Message, t: float) -> list[Message]:
+    def _item(self, partner: Partner, msg: Message, t: float) -> list[Message]:
         """Take one item of the running upload."""
         upload = self._upload
         if upload is None or upload.partner != partner or msg.mission_type != _FLIGHT_PLAN:
@@ -137,9 +133,9 @@ class MissionProtocol:
         self._install(upload.items)
         return [self._ack(partner, mavlink.MAV_MISSION_ACCEPTED, _FLIGHT_PLAN)]
 
-    def ack(self, partner: Partner, result: int) -> list[Message]:
+    def _on_ack(self, partner: Partner, msg: Message, _t: float) -> list[Message]:
         """A partner that cancels ends its upload."""
-        if self._upload is not None and self._upload.partner == partner and result == _CANCELLED:
+        if self._upload is not None and self._upload.partner == partner and msg.type == _CANCELLED:
             self._upload = None
         return []
 
