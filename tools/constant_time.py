@@ -72,27 +72,27 @@ def reports(xml: str) -> Counter[str]:
     return found
 
 
+def run(result: Result, *command: str) -> str | None:
+    """What the program prints; None, with the reason in the result, when it fails."""
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    if ended.returncode == 0:
+        return ended.stdout
+    result.problem = (ended.stderr.strip().splitlines() or [f"ended with {ended.returncode}"])[-1]
+    return None
+
+
 def check_memory(program: Path, result: Result) -> None:
     """Run one under valgrind."""
     with tempfile.NamedTemporaryFile("r", suffix=".xml") as file:
-        command = [*VALGRIND, f"--xml-file={file.name}", str(program), "memcheck", result.name]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-        text = file.read()
-    if ended.returncode != 0:
-        result.problem = (ended.stderr.strip().splitlines() or [f"ended with {ended.returncode}"])[-1]
-        return
-    result.places = reports(text)
+        if run(result, *VALGRIND, f"--xml-file={file.name}", str(program), "memcheck", result.name) is not None:
+            result.places = reports(file.read())
 
 
 def check_time(program: Path, result: Result, seconds: float) -> None:
     """Measure one."""
-    command = [str(program), "timing", f"{seconds:g}", result.name]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    if ended.returncode != 0:
-        result.problem = (ended.stderr.strip().splitlines() or [f"ended with {ended.returncode}"])[-1]
-        return
-    found = json.loads(ended.stdout)
-    result.n, result.t = int(found["n"]), float(found["t"])
+    if (said := run(result, str(program), "timing", f"{seconds:g}", result.name)) is not None:
+        found = json.loads(said)
+        result.n, result.t = int(found["n"]), float(found["t"])
 
 
 def listed(program: Path, groups: tuple[str, ...]) -> list[Result]:

@@ -4,12 +4,10 @@
 Needs root. Nothing of this machine's network changes.
 """
 
-import ctypes
 import os
 import re
 import socket
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import TypeVar
 from two_ends import TestError, check, udp
 
 from pqc_mav_common.waiting import wait_until
+from pqc_mav_sim.impairment import netns
 
 LIMIT_S = 180.0
 USER = 990  # as in the Dockerfiles
@@ -125,17 +124,6 @@ def cable() -> Iterator[dict[str, str]]:
 
 def udp_in(namespace: str, port: int) -> socket.socket:
     """Open an application's socket on the loopback of a namespace."""
-    made: list[socket.socket] = []
-
-    def make() -> None:
-        # Only the thread moves; the socket stays where it was made.
-        with Path(f"/run/netns/{namespace}").open("rb") as file:
-            if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0) != 0:
-                return
-        made.append(udp(port, LIMIT_S))
-
-    thread = threading.Thread(target=make)
-    thread.start()
-    thread.join()
-    check(bool(made), f"no socket in {namespace}")
-    return made[0]
+    with Path(f"/run/netns/{namespace}").open("rb") as file:
+        made: socket.socket = netns.call_in(file.fileno(), lambda: udp(port, LIMIT_S))
+    return made

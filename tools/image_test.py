@@ -165,7 +165,7 @@ def main() -> int:
     tests: dict[str, Callable[..., str]] = {"pair": pair, "demo": demo, "flight": flight, "campaign": campaign}
     try:
         print(tests[words[0]](podman, *words[1:]))
-    except (TestError, subprocess.SubprocessError) as error:
+    except (TestError, OSError, subprocess.SubprocessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -19,7 +19,6 @@ import sys
 import tarfile
 import tempfile
 from datetime import datetime, timezone
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,9 @@ def provenance(folder: Path, began: datetime, arguments: dict[str, str]) -> dict
     locked = sorted((ROOT / "requirements/locked").glob("*.txt"))
     return {
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": path.name, "digest": {"sha256": digest(path)}} for path in sorted(folder.iterdir())],
+        "subject": [
+            {"name": path.name, "digest": {"sha256": verify_release.digest(path)}} for path in sorted(folder.iterdir())
+        ],
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": {
@@ -86,7 +87,7 @@ def provenance(folder: Path, began: datetime, arguments: dict[str, str]) -> dict
                         "digest": {"sha256": pins["CRATE_SHA256"]},
                     },
                     *(
-                        {"name": f"requirements/locked/{path.name}", "digest": {"sha256": digest(path)}}
+                        {"name": f"requirements/locked/{path.name}", "digest": {"sha256": verify_release.digest(path)}}
                         for path in locked
                     ),
                 ],
@@ -97,11 +98,6 @@ def provenance(folder: Path, began: datetime, arguments: dict[str, str]) -> dict
             },
         },
     }
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    return sha256(path.read_bytes()).hexdigest()
 
 
 def stamp(when: datetime) -> str:
@@ -149,7 +145,7 @@ def make(output: Path, key: str, packages: Path, build: Path) -> None:
         (folder / "sbom.cdx.json").write_text(sbom.text(build), encoding="utf-8")
         statement = provenance(folder, began, {"key": key, "packages": str(packages.is_dir()).lower()})
         (folder / verify_release.PROVENANCE).write_text(json.dumps(statement, indent=1) + "\n", encoding="utf-8")
-        lines = [f"{digest(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
+        lines = [f"{verify_release.digest(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
         sums = folder / verify_release.SUMS
         sums.write_text("".join(lines), encoding="utf-8")
         sign(sums, key)

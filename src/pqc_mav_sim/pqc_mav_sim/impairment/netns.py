@@ -45,6 +45,16 @@ def _in_thread(work: Callable[[], T]) -> T:
     return results[0]
 
 
+def call_in(descriptor: int, work: Callable[[], T]) -> T:
+    """Run something inside of a network namespace and return its result; sockets made there stay there."""
+
+    def inside() -> T:
+        enter(descriptor)
+        return work()
+
+    return _in_thread(inside)
+
+
 class Namespace:
     """A fresh network namespace; `close` releases it once nothing else is in it. Raises OSError without root."""
 
@@ -57,12 +67,7 @@ class Namespace:
 
     def call(self, work: Callable[[], T]) -> T:
         """Run something inside and return its result; sockets made there stay there."""
-
-        def inside() -> T:
-            enter(self.descriptor)
-            return work()
-
-        return _in_thread(inside)
+        return call_in(self.descriptor, work)
 
     def close(self) -> None:
         """Let go of the namespace."""
