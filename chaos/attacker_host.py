@@ -13,7 +13,6 @@ import select
 import socket
 import struct
 import sys
-import threading
 import time
 from collections import Counter, deque
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import attacks
+from background import Background
 from children import serve
 from traffic import application_socket
 
@@ -33,7 +33,7 @@ _DATAGRAM = bytes(1200)
 _CLOSED_PORT = 9
 
 
-class Attack:
+class Attack(Background):
     """One attack: `turn` does a share of it, `done` counts what was done by kind."""
 
     def __init__(self, command: dict[str, Any], hellos: deque[attacks.Flow] | None = None) -> None:
@@ -48,20 +48,17 @@ class Attack:
         self._queue: list[attacks.Flow] = []
         self._stream: socket.socket | None = None
         self._mine: set[bytes] = set()
-        self._stopping = threading.Event()
         self._ears = socket.socket(fileno=os.dup(command["ears"]))
         self._ears.setblocking(False)
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         self._wire.bind(("eth0", 0))
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._sources = [application_socket(host=address) for address in command["sources"]]
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def stop(self) -> dict[str, int]:
         """End the attack and say how much was done."""
-        self._stopping.set()
-        self._thread.join()
+        self.close()
         for each in (self._ears, self._wire, self._udp, self._stream, *self._sources):
             if each is not None:
                 each.close()
@@ -71,7 +68,7 @@ class Attack:
         """Does `rate` things a second, in small turns; what the machine has no time for is skipped."""
         begun = last = time.monotonic()
         due, count, did = 0.0, 0, 0
-        while not self._stopping.is_set():
+        while not self._over.is_set():
             if self._with["listen"]:
                 self._listen()
             now = time.monotonic()
@@ -220,10 +217,8 @@ class Attack:
     def _pings(self) -> None:
         """ICMP echo requests, checksum and all."""
         words = struct.pack(">BBHHH", 8, 0, 0, 7, len(self.done))
-        total = sum(struct.unpack(">4H", words))
-        checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
         with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
-            raw.sendto(words[:2] + struct.pack(">H", checksum) + words[4:], (self._with["gcs"], 0))
+            raw.sendto(words[:2] + struct.pack(">H", attacks.checksum(words)) + words[4:], (self._with["gcs"], 0))
         self.done["pings"] += 1
 
     def _connections(self) -> None:

@@ -133,8 +133,8 @@ def syn(source: tuple[str, int], to: tuple[str, int], macs: tuple[bytes, bytes],
     """An Ethernet frame with a TCP SYN that claims to come from `source`. `macs`: sender, next hop."""
     tcp = struct.pack(">HHIIBBHHH", source[1], to[1], sequence, 0, 0x50, 0x02, 64240, 0, 0)
     addresses = socket.inet_aton(source[0]) + socket.inet_aton(to[0])
-    checksum = _checksum(addresses + struct.pack(">HH", socket.IPPROTO_TCP, len(tcp)) + tcp)
-    return _frame(addresses, socket.IPPROTO_TCP, tcp[:16] + struct.pack(">H", checksum) + tcp[18:], macs)
+    mark = checksum(addresses + struct.pack(">HH", socket.IPPROTO_TCP, len(tcp)) + tcp)
+    return _frame(addresses, socket.IPPROTO_TCP, tcp[:16] + struct.pack(">H", mark) + tcp[18:], macs)
 
 
 def spoofed(payload: bytes, source: tuple[str, int], to: tuple[str, int], macs: tuple[bytes, bytes]) -> bytes:
@@ -145,11 +145,12 @@ def spoofed(payload: bytes, source: tuple[str, int], to: tuple[str, int], macs: 
 
 def _frame(addresses: bytes, protocol: int, content: bytes, macs: tuple[bytes, bytes]) -> bytes:
     fields = (0x45, 0, 20 + len(content), 0, 0, 64, protocol)
-    checksum = _checksum(struct.pack(">BBHHHBBH", *fields, 0) + addresses)
-    return macs[1] + macs[0] + b"\x08\x00" + struct.pack(">BBHHHBBH", *fields, checksum) + addresses + content
+    mark = checksum(struct.pack(">BBHHHBBH", *fields, 0) + addresses)
+    return macs[1] + macs[0] + b"\x08\x00" + struct.pack(">BBHHHBBH", *fields, mark) + addresses + content
 
 
-def _checksum(data: bytes) -> int:
+def checksum(data: bytes) -> int:
+    """That of IPv4, ICMP and TCP (RFC 1071), of an even number of bytes."""
     total = sum(struct.unpack(f">{len(data) // 2}H", data))
     total = (total & 0xFFFF) + (total >> 16)
     return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF

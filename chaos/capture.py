@@ -21,6 +21,7 @@ from typing import Any
 
 import air
 import messages
+from background import Background
 from children import spawn
 
 RATE, BIT_S, QUEUE_BYTES = 320.0, 2e6, 32_768
@@ -38,16 +39,14 @@ TOOLS = {
 }
 
 
-class Counts:
+class Counts(Background):
     """Counts what comes in on an interface, from a thread of its own."""
 
     def __init__(self, ears: socket.socket) -> None:
         self.rows: list[list[int]] = []
         self._ears = ears
         self._begun = time.monotonic()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def since_s(self) -> float:
         """Since the first window."""
@@ -55,13 +54,12 @@ class Counts:
 
     def stop(self) -> list[list[int]]:
         """Packets, bytes and MAVLink packets of each tenth of a second."""
-        self._stopping.set()
-        self._thread.join()
+        self.close()
         return self.rows[: int(self.since_s() / PERIOD_S)]
 
     def _run(self) -> None:
         self._ears.settimeout(PERIOD_S)
-        while not self._stopping.is_set():
+        while not self._over.is_set():
             with suppress(TimeoutError):
                 frame, address = self._ears.recvfrom(2048)
                 at = int(self.since_s() / PERIOD_S)

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import select
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,6 +22,7 @@ from typing import Any
 
 import overtaking
 import tables
+from background import Background
 from children import ChildError
 from ends import DRONE_ID, End
 from pair import temporary_keys
@@ -166,23 +165,12 @@ def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
         if alone_s:
             return Contact(
                 "a recorded ClientHello with its proof, from the drone's own IP", 0.0,
-                drawn=_drawn(played[-1], port, alone_s), most_drawn=MOST_DRAWN,
+                drawn=len(overtaking.drawn(played[-1], relay.gcs, two_ends.HOST, alone_s)), most_drawn=MOST_DRAWN,
             )  # fmt: skip
-        with _Player(played[1:-1], ("127.0.0.1", port)):
+        with _Player(played[1:-1], relay.gcs):
             is_up = wait_until(lambda: _is_new(drone, before), _GIVE_UP_S)
         up_s = time.monotonic() - back if is_up else None
         return Contact(f"{len(played) - 2} recorded ClientHellos at a restart of the gcs", up_s)
-
-
-def _drawn(datagram: bytes, port: int, watch_s: float) -> int:
-    """How many datagrams one copy of this draws."""
-    with application_socket() as victim:
-        victim.sendto(datagram, (two_ends.HOST, port))
-        count, deadline = 0, time.monotonic() + watch_s
-        while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            victim.recv(65_536)
-            count += 1
-        return count
 
 
 def _is_new(drone: End, before: object) -> bool:
@@ -190,21 +178,12 @@ def _is_new(drone: End, before: object) -> bool:
     return status["state"] == "UP" and status["session_id"] != before
 
 
-class _Player:
+class _Player(Background):
     """Plays recordings, each from an address of its own, again and again."""
 
     def __init__(self, recorded: Sequence[bytes], gcs: tuple[str, int]) -> None:
         self._recorded, self._gcs = recorded, gcs
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> _Player:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
+        self._begin()
 
     def _run(self) -> None:
         with ExitStack() as stack:

@@ -15,13 +15,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import tables
+from background import Background
 from crashes import QUICK, TUNNEL, CrashError, Room
 from tally import percentile
 
@@ -75,7 +75,7 @@ class Kill:
     tripped: bool
 
 
-class Vehicle:
+class Vehicle(Background):
     """An autopilot's and a ground station's socket: heartbeats down, telemetry up, the timer fed by what arrives.
 
     In a thread of its own. Use it in a `with` block.
@@ -86,20 +86,11 @@ class Vehicle:
         for each in room.ways:
             each.socket.setblocking(False)
         self.timer = Timer(FAILSAFE_S, time.monotonic())
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._live)
+        self._begin()
 
-    def __enter__(self) -> "Vehicle":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _live(self) -> None:
+    def _run(self) -> None:
         beat = tell = 0.0
-        while not self._stop.is_set():
+        while not self._over.is_set():
             now = time.monotonic()
             if now >= beat:
                 beat = now + HEARTBEAT_S

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import itertools
 import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import contact
+from background import Background
 from children import ChildError
 from ends import DEFAULT_SUITE, DRONE_ID, End
 from overtaking import Relay
@@ -44,7 +44,7 @@ COPIED = 2
 _GIVE_UP_S = 20.0
 
 
-class Impostor:
+class Impostor(Background):
     """Plays the drone from several addresses, with its stolen PSK and without its signing key.
 
     `copied`: the drone's own M1s, to begin with. `held`: places taken, `signed`: M3s sent.
@@ -59,14 +59,11 @@ class Impostor:
         self._copied = itertools.cycle(copied) if copied else None
         self.held = self.signed = 0
         self._hands = [_Hand(host, holds=hand % 2 == 0) for host in hosts for hand in range(HANDS)]
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def close(self) -> None:
         """End it."""
-        self._over.set()
-        self._thread.join()
+        super().close()
         for hand in self._hands:
             hand.socket.close()
 

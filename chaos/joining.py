@@ -10,7 +10,7 @@ import contextlib
 import random
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pqc_mav_tunnel
 import tables
 from air import GCS, STRANGER
 from ends import End
-from joining_room import DRONE_ID, PORT, Recording, Repeater, Room
+from joining_room import DRONE_ID, PORT, Repeater, Room
 from links import Link
 
 from pqc_mav_cli.joining import channel, line
@@ -87,16 +87,6 @@ def page(rows: list[Row], machine: str) -> str:
     return text + tables.markdown(("tried", "what became of it", "verdict"), lines)
 
 
-@contextlib.contextmanager
-def recorded(room: Room) -> Iterator[Recording]:
-    """A recording while the block lasts."""
-    recording = room.record()
-    try:
-        yield recording
-    finally:
-        recording.close()
-
-
 def joined(room: Room, row: Row, text: str, what: str = "the drone") -> str:
     """Have the drone join; it must get the keys that the ground has for it. Returns its last sentence."""
     code, said = room.join(text)
@@ -130,7 +120,7 @@ def overheard(room: Room, _generator: random.Random) -> Row:
     """A recording of everything, and afterwards the line."""
     row = Row("overheard", "the thief records a whole exchange, and is given the used line afterwards")
     _, text = room.invite()
-    with recorded(room) as recording:
+    with room.record() as recording:
         joined(room, row, text)
     found = joining_thief.try_to_read(recording.flows, line.read(text))
     row.need(found.tags > 10 and found.frames > 10, f"the thief is no good: {found}")
@@ -148,7 +138,7 @@ def replayed(room: Room, _generator: random.Random) -> Row:
     """What the drone says is repeated at once, from two addresses; then all of it to the next invitation."""
     row = Row("replayed", "everything that the drone says is replayed at once, then again to the next invitation")
     invitation, text = room.invite()
-    with recorded(room) as recording:
+    with room.record() as recording:
         repeater = Repeater(room, recording.flows)
         joined(room, row, text)
         repeater.close()

@@ -11,12 +11,13 @@ import contextlib
 import select
 import socket
 import tempfile
-import threading
 from pathlib import Path
 from types import TracebackType
 
 import attacks
 from air import GCS, STRANGER, Air
+from background import Background
+from traffic import application_socket
 from tutorial_machines import Machine, Program, until
 
 PORT = 46021
@@ -25,18 +26,16 @@ _KEYS = f"~/.pqcmav/keys/drones/{DRONE_ID}"
 _LONGEST_S = 120.0
 
 
-class Recording:
+class Recording(Background):
     """Every datagram to or from the invitation's port, from now on, as it was on the air."""
 
     def __init__(self, network: Air) -> None:
         self.flows: list[attacks.Flow] = []
         self._ears = network.overheard()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-        self._thread.start()
+        self._begin()
 
-    def _listen(self) -> None:
-        while not self._stopping.is_set():
+    def _run(self) -> None:
+        while not self._over.is_set():
             if select.select([self._ears], [], [], 0.05)[0]:
                 flow = attacks.tunnel_flow(self._ears.recv(65_536), PORT)
                 if flow is not None:
@@ -44,8 +43,7 @@ class Recording:
 
     def close(self) -> None:
         """Stop listening; what was heard stays."""
-        self._stopping.set()
-        self._thread.join()
+        super().close()
         self._ears.close()
 
 
@@ -99,18 +97,13 @@ class Room:
 
     def own_socket(self) -> socket.socket:
         """A UDP socket of the thief's."""
-        return self.thief.space.call(_udp)
+        made = self.thief.space.call(lambda: application_socket(host=STRANGER))
+        made.setblocking(False)
+        return made
 
     def own_wire(self) -> socket.socket:
         """By which the thief sends whole frames, from whatever address it likes."""
         return self.thief.space.call(_wire)
-
-
-def _udp() -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.bind((STRANGER, 0))
-    made.setblocking(False)
-    return made
 
 
 def _wire() -> socket.socket:
@@ -119,7 +112,7 @@ def _wire() -> socket.socket:
     return made
 
 
-class Repeater:
+class Repeater(Background):
     """A thief that sends datagrams to the invitation's port, from its own address and from the drone's, until closed.
 
     `heard` is what came back to its own address.
@@ -131,13 +124,11 @@ class Repeater:
         self._flows = flows
         self._socket, self._wire = room.own_socket(), room.own_wire()
         self._pause_s = pause_s
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._repeat, daemon=True)
-        self._thread.start()
+        self._begin()
 
-    def _repeat(self) -> None:
+    def _run(self) -> None:
         at = 0
-        while not self._stopping.wait(self._pause_s):
+        while not self._over.wait(self._pause_s):
             flows = [flow for flow in self._flows if flow.down]
             if flows:
                 flow = flows[at % len(flows)]
@@ -151,7 +142,6 @@ class Repeater:
 
     def close(self) -> None:
         """Stop."""
-        self._stopping.set()
-        self._thread.join()
+        super().close()
         self._socket.close()
         self._wire.close()

@@ -10,7 +10,6 @@ import itertools
 import random
 import select
 import socket
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from typing import Any
 
 import messages
 import tables
+from background import Background
 from pair import on_loopback
 from traffic import application_socket
 
@@ -52,7 +52,7 @@ class Reflection:
     received_bytes: int
 
 
-class Relay:
+class Relay(Background):
     """The network between drone and gcs. `win`: share of the drone's datagrams that the overtaker's copy precedes.
 
     He has so many `addresses`; with `answers` he passes on all but data. `forged` copies of each datagram of a
@@ -85,9 +85,7 @@ class Relay:
         self.drone_side, self._path = (application_socket() for _ in range(2))
         self._overtakers = [application_socket(host=_VICTIM) for _ in range(addresses)]
         self._left: list[socket.socket] = []
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     @property
     def port(self) -> int:
@@ -96,8 +94,7 @@ class Relay:
 
     def close(self) -> None:
         """End it."""
-        self._stopping.set()
-        self._thread.join()
+        super().close()
         for each in (self.drone_side, self._path, *self._overtakers, *self._left):
             each.close()
 
@@ -110,7 +107,7 @@ class Relay:
         heapq.heappush(self._waiting, (time.monotonic() + DELAY_S, next(self._order), by, data, to))
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
+        while not self._over.is_set():
             handlers = {self.drone_side: self._from_drone, self._path: self._from_gcs}
             handlers |= dict.fromkeys(self._overtakers, self._astray)
             wait = self._waiting[0][0] - time.monotonic() if self._waiting else 0.02
@@ -205,17 +202,20 @@ def reflect(runs: int) -> list[Reflection]:
     with ExitStack() as stack:
         session = Session(stack)
         for number, datagram in enumerate(session.relay.handshake):
-            with application_socket(host=_VICTIM) as victim:
-                victim.sendto(datagram, session.relay.gcs)
-                found.append(Reflection(f"handshake datagram {number + 1}", len(datagram), _heard(victim)))
+            received = sum(drawn(datagram, session.relay.gcs))
+            found.append(Reflection(f"handshake datagram {number + 1}", len(datagram), received))
     return found
 
 
-def _heard(victim: socket.socket) -> int:
-    total, deadline = 0, time.monotonic() + WATCH_S
-    while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
-        total += len(victim.recv(65_536))
-    return total
+def drawn(datagram: bytes, gcs: tuple[str, int], host: str = _VICTIM, watch_s: float = WATCH_S) -> list[int]:
+    """How large the datagrams are that one copy of this draws to an address."""
+    sizes: list[int] = []
+    with application_socket(host=host) as victim:
+        victim.sendto(datagram, gcs)
+        deadline = time.monotonic() + watch_s
+        while select.select([victim], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            sizes.append(len(victim.recv(65_536)))
+    return sizes
 
 
 def problems(races: Sequence[Race], reflected: Sequence[Reflection]) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import selectors
 import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,9 +14,11 @@ from dataclasses import dataclass
 import air
 import courses
 import pqc_mav_tunnel
+from background import Background
 from children import Child, ChildError, spawn
 from ends import DATA_PORT, DEFAULT_SUITE, DRONE_ID, End
 from pair import in_the_air
+from traffic import application_socket
 from ways import ATTACK_S, BOTH, Attack, Grade
 
 from pqc_mav_detect.dataset import Row
@@ -58,30 +59,23 @@ PROFILES = {
 }
 
 
-class Watch:
+class Watch(Background):
     """Takes a window of one end ten times a second, from a thread of its own."""
 
     def __init__(self, end: End, role: str) -> None:
         self.windows: list[Window] = []
         self._end = end
         self._made = Windows(role)
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def take(self) -> list[Window]:
         """Those since the last call."""
         found, self.windows = self.windows, []
         return found
 
-    def stop(self) -> None:
-        """End."""
-        self._stopping.set()
-        self._thread.join()
-
     def _run(self) -> None:
         due = time.monotonic()
-        while not self._stopping.wait(max(0.0, due - time.monotonic())):
+        while not self._over.wait(max(0.0, due - time.monotonic())):
             due = max(due + PERIOD_S, time.monotonic())
             try:
                 window = self._made.update(from_engine(**self._end.child.ask("reading")))
@@ -91,35 +85,30 @@ class Watch:
                 self.windows.append(window)
 
 
-class Program:
+class Program(Background):
     """Some program of the gcs' host that takes what it is sent, over TCP and UDP."""
 
     @staticmethod
     def sockets() -> tuple[socket.socket, socket.socket]:
         """Made in the namespace of the caller."""
-        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        udp.bind((air.GCS, OPEN_PORT))
-        return socket.create_server((air.GCS, OPEN_PORT)), udp
+        return socket.create_server((air.GCS, OPEN_PORT)), application_socket(OPEN_PORT, air.GCS)
 
     def __init__(self, sockets: tuple[socket.socket, socket.socket]) -> None:
         self._poll = selectors.DefaultSelector()
         for each in sockets:
             self._poll.register(each, selectors.EVENT_READ)
         self._listening = sockets[0]
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def close(self) -> None:
         """End."""
-        self._stopping.set()
-        self._thread.join()
+        super().close()
         for key in list(self._poll.get_map().values()):
             key.fileobj.close()  # type: ignore[union-attr]
         self._poll.close()
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
+        while not self._over.is_set():
             for key, _ in self._poll.select(0.2):
                 end = key.fileobj
                 assert isinstance(end, socket.socket)
@@ -166,7 +155,7 @@ class Scene:
         pair.traffic(profile.rate, max(1.0, profile.rate * UPLINK), burst=profile.burst, course=profile.course)
         self._watches = {name: Watch(end, name) for name, end in self._ends.items()}
         for watch in self._watches.values():
-            self._stack.callback(watch.stop)
+            self._stack.callback(watch.close)
 
     def normal(self, seconds: float) -> list[Row]:
         """With a rekey every 15 s, and the drone's process restarted in the middle."""

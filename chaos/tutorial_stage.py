@@ -24,8 +24,6 @@ import re
 import select
 import shlex
 import shutil
-import socket
-import threading
 import time
 import tty
 from collections.abc import Callable
@@ -34,7 +32,9 @@ from types import TracebackType
 from typing import Any
 
 from air import DRONE, GCS, STRANGER, Air
+from background import Background
 from pymavlink.dialects.v20 import common as mavlink
+from traffic import application_socket
 from tutorial_machines import DEADLINE_S, Machine, until
 
 ADDRESSES = {"drone": DRONE, "gcs": GCS, "stranger": STRANGER}
@@ -47,7 +47,7 @@ class StageError(ValueError):
     """A direction that is none; the text names it."""
 
 
-class SerialVehicle:
+class SerialVehicle(Background):
     """The simulated vehicle's end of a serial line, which `device` is the other end of: a line knows no datagrams."""
 
     def __init__(self, machine: Machine) -> None:
@@ -55,16 +55,14 @@ class SerialVehicle:
         tty.setraw(self._port)
         os.set_blocking(self._line, False)
         self.device = os.ttyname(self._port)
-        self._socket = machine.space.call(lambda: _listener(VEHICLE_PORT))
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._carry, daemon=True)
-        self._thread.start()
+        self._socket = machine.space.call(lambda: application_socket(VEHICLE_PORT))
+        self._begin()
 
-    def _carry(self) -> None:
+    def _run(self) -> None:
         parser = mavlink.MAVLink(None)
         parser.robust_parsing = True
         vehicle: Any = None
-        while not self._ending.is_set():
+        while not self._over.is_set():
             ready, _, _ = select.select([self._socket, self._line], [], [], 0.1)
             if self._socket in ready:
                 data, vehicle = self._socket.recvfrom(65535)
@@ -77,17 +75,10 @@ class SerialVehicle:
 
     def close(self) -> None:
         """Pull the cable."""
-        self._ending.set()
-        self._thread.join()
+        super().close()
         self._socket.close()
         for each in (self._line, self._port):
             os.close(each)
-
-
-def _listener(port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.bind(("127.0.0.1", port))
-    return made
 
 
 class Stage:
@@ -174,7 +165,7 @@ class Stage:
         wanted = {int(each) for each in vehicles.split()}
         parser = mavlink.MAVLink(None)
         parser.robust_parsing = True
-        ear = self.machine(name).space.call(lambda: _listener(int(port)))
+        ear = self.machine(name).space.call(lambda: application_socket(int(port)))
         ear.settimeout(DEADLINE_S)
         seen: set[int] = set()
         end = time.monotonic() + DEADLINE_S

@@ -14,7 +14,7 @@ from tally import percentile
 from autopilots.flight import Flight
 from autopilots.ground import AUTOPILOT, Ground, LateError, mavlink
 from autopilots.pilot import Pilot
-from autopilots.watching import DETECTORS, verdicts
+from autopilots.watching import verdicts
 
 Figures = dict[str, float]
 Spans = list[tuple[float, float]]  # of seconds
@@ -155,18 +155,10 @@ def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:
     pilot = Pilot(flight.ground)
     pilot.take_off()
     pilot.hold_on()
-    watch = Watch(flight.pair.drone, "drone")
-    try:
+    with Watch(flight.pair.drone, "drone") as watch:
         flight.ground.listen(_SETTLED_S)
         fly(pilot)
-    finally:
-        watch.stop()
-    figures: Figures = {"minutes": WATCHED_MIN, "trips": len(pilot.tripped_s)}
-    windows = watch.take()
-    for name in DETECTORS:
-        for level, count in verdicts(name, windows).items():
-            figures[f"{name}_{level}"] = count
-    return figures
+    return {"minutes": WATCHED_MIN, "trips": len(pilot.tripped_s), **verdicts(watch.take())}
 
 
 def failover(flight: Flight) -> Figures:

@@ -4,6 +4,7 @@
 import os
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import courses
 from messages import DOWN, UP
@@ -117,34 +118,29 @@ def restarts(flight: Flight) -> Figures:
     assert flight.pair is not None
     flight.boot()
     Pilot(flight.ground).streams()
-    watch = Watch(flight.pair.drone, "drone")
-    try:
+    with Watch(flight.pair.drone, "drone") as watch:
         flight.ground.listen(_SETTLED_S)
         for _ in range(RESTARTS):
             flight.pair.gcs.kill()
             flight.ground.listen(Respawn().delay_s)
             flight.pair.gcs.start()
             flight.ground.listen(_BETWEEN_S)
-    finally:
-        watch.stop()
     windows = watch.take()
-    figures: Figures = {"restarts": RESTARTS, "windows": len(windows)}
-    for name in DETECTORS:
-        for level, count in verdicts(name, windows).items():
-            figures[f"{name}_{level}"] = count
-    return figures
+    return {"restarts": RESTARTS, "windows": len(windows), **verdicts(windows)}
 
 
-def verdicts(detector: str, windows: list[Window]) -> dict[str, float]:
-    """How often a detector began to say each level of more than nothing."""
-    found = {"attack": 0.0, "suspicious": 0.0}
-    made, episodes, level = make(detector), Episodes(), Level.NONE
-    for window in windows:
-        verdict = episodes.update(made.update(window), window.time_s)
-        if verdict.level is not level and verdict.level > level:
-            found["attack" if verdict.level is Level.ATTACK else "suspicious"] += 1
-            print(f"{detector}: {verdict.reason}", flush=True)
-        level = verdict.level
+def verdicts(windows: list[Window], detectors: Sequence[str] = DETECTORS) -> Figures:
+    """How often each detector began to say each level of more than nothing."""
+    found: Figures = {}
+    for detector in detectors:
+        found |= {f"{detector}_attack": 0.0, f"{detector}_suspicious": 0.0}
+        made, episodes, level = make(detector), Episodes(), Level.NONE
+        for window in windows:
+            verdict = episodes.update(made.update(window), window.time_s)
+            if verdict.level is not level and verdict.level > level:
+                found[f"{detector}_{'attack' if verdict.level is Level.ATTACK else 'suspicious'}"] += 1
+                print(f"{detector}: {verdict.reason}", flush=True)
+            level = verdict.level
     return found
 
 
