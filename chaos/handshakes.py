@@ -100,38 +100,29 @@ def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when every run ended well, 3 when this machine cannot."""
     if air.refused("handshakes"):
         return 3
-    if options.suites:
-        return run_suites(options)
     numbers = options.rows or range(1, len(ROWS) + 1)
-    if not all(1 <= number <= len(ROWS) for number in numbers):
+    if not options.suites and not all(1 <= number <= len(ROWS) for number in numbers):
         print(f"handshakes: there are rows 1 to {len(ROWS)}.")
         return 2
     machine = tables.machine()
+    lossy = [(ROWS[number - 1], options.runs, options.seed) for number in numbers]
     results = []
-    tasks = [(ROWS[number - 1], options.runs, options.seed) for number in numbers]
-    for each in in_processes(measure, tasks, options.jobs):
+    for each in in_processes(measure, suite_tasks(options) if options.suites else lossy, options.jobs):
         results.append(each)
         print("  ".join(str(cell) for cell in cells(each)), flush=True)
     whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
-    tables.publish(options.output, "handshakes_lossy", page(results, machine, options.jobs), whole)
+    name, written = ("handshakes_suites", suites_page) if options.suites else ("handshakes_lossy", page)
+    tables.publish(options.output, name, written(results, machine, options), whole)
     return 0 if all(each.verdict != "FAILED" for each in results) else 1
 
 
-def run_suites(options: argparse.Namespace) -> int:
-    """Measure `--suites`; 0 when every run ended well."""
-    machine = tables.machine()
+def suite_tasks(options: argparse.Namespace) -> list[tuple[Row, int, int]]:
+    """What is measured with `--suites`."""
     here = {suite.short_code: suite.id for suite in pqc_mav_tunnel.suites("all", only_available=True)}
     if missing := [name for name in SUITES if name not in here]:
         print(f"handshakes: left out, as this machine lacks them: {', '.join(missing)}")
     rows = [Row("connect", here[name], NamedLink(link)) for name in SUITES if name in here for link in PRESETS]
-    tasks = [(row, options.runs, options.seed + again) for again in range(2) for row in rows]
-    results = []
-    for each in in_processes(measure, tasks, options.jobs):
-        results.append(each)
-        print("  ".join(str(cell) for cell in cells(each)), flush=True)
-    whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
-    tables.publish(options.output, "handshakes_suites", suites_page(results, machine, options), whole)
-    return 0 if all(each.verdict != "FAILED" for each in results) else 1
+    return [(row, options.runs, options.seed + again) for again in range(2) for row in rows]
 
 
 def suites_page(results: Sequence[Timed], machine: str, options: argparse.Namespace) -> str:
@@ -228,14 +219,14 @@ def cells(each: Timed) -> tuple[object, ...]:
     )
 
 
-def page(results: Sequence[Timed], machine: str, jobs: int) -> str:
+def page(results: Sequence[Timed], machine: str, options: argparse.Namespace) -> str:
     """The results page."""
     text = "# Handshakes over links that lose packets\n\nWritten by `tools/run chaos/run handshakes`, over the "
     text += (
         "laboratory's link. *Connect*: a drone's engine is started anew for each run; "
         "seconds until its session is up, back-off and further attempts included. *Rekey*: in one session, from the "
         f"request to its answer, with traffic both ways; 64 kbit/s with 80 messages/s are three times overloaded. "
-        f"Limit {_LIMIT_S:g} s. {jobs} rows were measured at a time.\n\n*{machine}*\n\n"
+        f"Limit {_LIMIT_S:g} s. {options.jobs} rows were measured at a time.\n\n*{machine}*\n\n"
     )
     text += tables.markdown(HEAD, [cells(each) for each in results])
     reasons = sorted({reason for each in results for reason in each.failures[:3]})

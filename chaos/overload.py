@@ -144,6 +144,13 @@ HEAD = (
 )  # fmt: skip
 
 
+# Of figures that are no shares.
+_DIGITS = {
+    "command_p50_ms": 0, "command_p95_ms": 0, "command_worst_ms": 0, "transfer_p95_ms": 0, "stream_gap_p95_s": 2,
+    "stream_age_p95_s": 2, "per_s": 1,
+}  # fmt: skip
+
+
 def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) -> str:
     """The results page."""
     count = len(mavlink_mix.STREAM_IDS)
@@ -163,24 +170,10 @@ def page(results: Sequence[Figures], machine: str, options: argparse.Namespace) 
         values = {name: [getattr(one, name) for one in each] for name in Figures.__dataclass_fields__ if name != "form"}
         met = statistics.fmean(values["command_p95_ms"]) <= _GOAL_COMMAND_MS and min(values["commands"]) == 1.0
         fresh = statistics.fmean(values["stream_age_p95_s"]) <= _GOAL_STREAM_S
-        rows.append(
-            (
-                form,
-                len(each),
-                percent(values["commands"]),
-                shown_mean(values["command_p50_ms"], 0),
-                shown_mean(values["command_p95_ms"], 0),
-                shown_mean(values["command_worst_ms"], 0),
-                percent(values["transfers"]),
-                shown_mean(values["transfer_p95_ms"], 0),
-                percent(values["streams"]),
-                shown_mean(values["stream_gap_p95_s"], 2),
-                shown_mean(values["stream_age_p95_s"], 2),
-                percent(values["bulk"]),
-                shown_mean(values["per_s"], 1),
-                f"{'met' if met else 'missed'}, {'met' if fresh else 'missed'}",
-            )
-        )
+        shown = [
+            shown_mean(those, _DIGITS[name]) if name in _DIGITS else percent(those) for name, those in values.items()
+        ]
+        rows.append((form, len(each), *shown, f"{'met' if met else 'missed'}, {'met' if fresh else 'missed'}"))
     return text + tables.markdown(HEAD, rows)
 
 

@@ -20,7 +20,7 @@ _FIELDS = 5
 class End:
     """An application at one end of a drone's tunnel, with its bound socket and where the tunnel listens for it.
 
-    `burst`: messages at once, `every_s` seconds, as when parameters are asked for. `course`: a recorded flight
+    `burst`: messages at once, every 10 s, as when parameters are asked for. `course`: a recorded flight
     (courses.py), in place of rate and burst.
     """
 
@@ -30,7 +30,6 @@ class End:
     to_port: int
     rate: float
     burst: int = 0
-    every_s: float = 10.0
     course: str = ""
 
 
@@ -47,19 +46,7 @@ class TrafficProcess:
     def __init__(self, ends: Sequence[End], log: Path | None = None, sizes: list[int] | None = None) -> None:
         self._log = log
         self._child = Child("traffic_host.py", pass_fds=[end.socket.fileno() for end in ends])
-        endpoints = [
-            {
-                "fd": e.socket.fileno(),
-                "drone": e.drone,
-                "way": e.way,
-                "to": (HOST, e.to_port),
-                "rate": e.rate,
-                "burst": e.burst,
-                "every_s": e.every_s,
-                "course": e.course,
-            }
-            for e in ends
-        ]
+        endpoints = [{**vars(end), "socket": end.socket.fileno()} for end in ends]
         self._child.ask("start", endpoints=endpoints, sizes=sizes or messages.sizes(), log=str(log) if log else None)
 
     @property

@@ -34,7 +34,7 @@ _RCVBUF_BYTES = 8 << 20
 _SO_RCVBUFFORCE = 33
 _SO_MEMINFO = 55
 _LATE_S = 0.25
-_BURST_RATE = 400.0
+_BURST_RATE, _BURST_EVERY_S = 400.0, 10.0
 
 
 def kernel_drops(end: socket.socket) -> int:
@@ -56,7 +56,6 @@ class Endpoint:
     rate: float
     start: float = 0.0
     burst: int = 0
-    every_s: float = 10.0
     number: int = 0
     course: Course | None = None
 
@@ -67,16 +66,16 @@ class Endpoint:
 
     @property
     def due(self) -> float:
-        """When (s) the next message is to be sent. Of each `every_s` a burst takes the beginning."""
+        """When (s) the next message is to be sent. A burst takes the beginning of each turn."""
         if self.course:
             turns, place = divmod(self.number, len(self.course.times_s))
             return self.start + turns * self.course.span_s + self.course.times_s[place]
         if not self.burst:
             return self.start + self.number / self.rate
         burst_s = self.burst / _BURST_RATE
-        turns, place = divmod(self.number, self.burst + round(self.rate * (self.every_s - burst_s)))
+        turns, place = divmod(self.number, self.burst + round(self.rate * (_BURST_EVERY_S - burst_s)))
         later = place / _BURST_RATE if place < self.burst else burst_s + (place - self.burst) / self.rate
-        return self.start + turns * self.every_s + later
+        return self.start + turns * _BURST_EVERY_S + later
 
 
 class Traffic:
@@ -91,15 +90,15 @@ class Traffic:
         self._log_path = config.get("log")
         now = time.monotonic()
         for index, each in enumerate(config["endpoints"]):
-            end = socket.socket(fileno=each["fd"])
+            end = socket.socket(fileno=each["socket"])
             end.setblocking(False)
             with contextlib.suppress(OSError):
                 end.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _RCVBUF_BYTES)
             # starts are spread over one period, so that endpoints do not send in step
             start = now + (index / len(config["endpoints"])) / each["rate"]
-            endpoint = Endpoint(end, each["drone"], each["way"], tuple(each["to"]), each["rate"], start)
-            endpoint.burst, endpoint.every_s = each["burst"], each["every_s"]
-            if each.get("course"):
+            to = ("127.0.0.1", each["to_port"])
+            endpoint = Endpoint(end, each["drone"], each["way"], to, each["rate"], start, each["burst"])
+            if each["course"]:
                 endpoint.course = read(Path(each["course"]), endpoint.way)
             sizes = endpoint.course.sizes if endpoint.course else config["sizes"]
             self.endpoints[end.fileno()] = endpoint

@@ -11,13 +11,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from children import into
 
 from pqc_mav_common import child
+from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment.netns import Namespace
 
 DEADLINE_S = 60.0  # on a machine that does other things, too
@@ -136,8 +136,5 @@ class Machine:
 
 def until(what: str, condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
     """Wait for a condition; raises TimeoutError that says what did not come."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"not within {seconds:g} s: {what}")
-        time.sleep(_STEP_S)
+    if not wait_until(condition, seconds, _STEP_S):
+        raise TimeoutError(f"not within {seconds:g} s: {what}")

@@ -33,7 +33,7 @@ def flowing(traffic: TrafficProcess, count: int) -> bool:
 
 
 def test_a_burst_comes_at_the_beginning_of_each_turn() -> None:
-    end = Endpoint(None, 0, 0, ("", 0), 25.0, 100.0, 800, 10.0)  # type: ignore[arg-type]
+    end = Endpoint(None, 0, 0, ("", 0), 25.0, 100.0, 800)  # type: ignore[arg-type]
     due = []
     for end.number in range(2000):
         due.append(end.due)
