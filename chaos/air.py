@@ -11,18 +11,17 @@ The namespaces have no names and live as long as this process: nothing can be le
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
+from contextlib import ExitStack
 
 from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.netns import Namespace
 from pqc_mav_sim.impairment.process import LinkProcess, batch, refusal
 from pqc_mav_sim.impairment.process import NetworkError as AirError
 
-__all__ = ["A_TO_B", "B_TO_A", "Air", "AirError", "Namespace", "ip_batch", "need_root", "refused"]
+__all__ = ["A_TO_B", "B_TO_A", "Air", "AirError", "Namespace", "batch", "need_root", "refused"]
 
 GCS, DRONE, DRONE_MOVED, STRANGER = "10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.66"
 STRANGER_MORE = [f"10.77.1.{i}" for i in range(1, 65)]
@@ -44,24 +43,19 @@ def refused(command: str) -> bool:
     return bool(reason)
 
 
-def ip_batch(space: Namespace, lines: Sequence[str], tool: str = "ip") -> None:
-    """Run `ip` (or `bridge`) commands inside; raises AirError with the tool's own message."""
-    batch(space.call, lines, tool)
-
-
-class Air:
+class Air(ExitStack):
     """The four namespaces and the link; a context manager."""
 
     def __init__(self, *, seed: int = 1, mtu: int = 1500, nat: bool = False) -> None:
+        super().__init__()
         self._spaces: dict[str, Namespace] = {}
-        self._stack = contextlib.ExitStack()
         self._addresses = (DRONE, DRONE_MOVED)  # the drone's, and the one it moves to
         try:
             for name in ("drone", "hub", "gcs", "stranger"):
                 self._spaces[name] = Namespace()
-                self._stack.callback(self._spaces[name].close)
+                self.callback(self._spaces[name].close)
             self.joint = LinkProcess((self["drone"], "air0"), (self["hub"], "air1"), seed=seed, nat=nat)
-            self._stack.callback(self.joint.close)
+            self.callback(self.joint.close)
             self._configure(mtu)
         except BaseException:
             self.close()
@@ -76,8 +70,8 @@ class Air:
             self._write(space, "ipv6/conf/default/disable_ipv6", "1")
         self._write(self["drone"], "ipv4/conf/all/promote_secondaries", "1")
         here = f"/proc/{os.getpid()}/fd"
-        ip_batch(
-            self["hub"],
+        batch(
+            self["hub"].call,
             [
                 f"link add to-gcs mtu {mtu} type veth peer name eth0 mtu {mtu} netns {here}/{self['gcs'].descriptor}",
                 f"link add to-stranger mtu {mtu} type veth peer name eth0 mtu {mtu} "
@@ -89,8 +83,8 @@ class Air:
             ],
         )
         ports = {GCS: "to-gcs", DRONE: "air1", STRANGER: "to-stranger"}
-        ip_batch(
-            self["hub"],
+        batch(
+            self["hub"].call,
             [
                 *(f"link set dev {port} learning off flood off mcast_flood off" for port in ports.values()),
                 *(f"fdb replace {MACS[address]} dev {port} master static" for address, port in ports.items()),
@@ -104,8 +98,8 @@ class Air:
         ):
             neighbours = {a: mac for a, mac in {**MACS, DRONE_MOVED: MACS[DRONE]}.items() if mac != MACS[address]}
             neighbours |= dict.fromkeys(STRANGER_MORE, MACS[STRANGER]) if name != "stranger" else {}
-            ip_batch(
-                self[name],
+            batch(
+                self[name].call,
                 [
                     "link set lo up",
                     f"link set {device} address {MACS[address]} mtu {mtu} up",
@@ -127,7 +121,7 @@ class Air:
     def move_drone(self) -> None:
         """Give the drone its other address; the old one is gone."""
         old, new = self._addresses
-        ip_batch(self["drone"], [f"addr add {new}/{PREFIX} dev air0", f"addr del {old}/{PREFIX} dev air0"])
+        batch(self["drone"].call, [f"addr add {new}/{PREFIX} dev air0", f"addr del {old}/{PREFIX} dev air0"])
         self._addresses = (new, old)
 
     def overheard(self) -> socket.socket:
@@ -140,13 +134,3 @@ class Air:
             return ears
 
         return self["hub"].call(make)
-
-    def close(self) -> None:
-        """Give everything back."""
-        self._stack.close()
-
-    def __enter__(self) -> Air:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -121,27 +121,24 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(each.good(SCENES[name]) for name, each in outcomes.items()) else 1
 
 
-class Room:
+class Room(ExitStack):
     """Both ends under `pqcmav up`, and who talks through them. `settings`: the drone's. Use it in a `with` block."""
 
     def __init__(self, proxy: str = "py", settings: dict[str, Any] | None = None) -> None:
+        super().__init__()
         self._proxy, self._settings = proxy, settings or {}
-        self._stack = ExitStack()
         self.ends: dict[str, Program] = {}
 
     def __enter__(self) -> Room:
         try:
             self._build()
         except BaseException:
-            self._stack.close()
+            self.close()
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
     def _build(self) -> None:
-        enter = self._stack.enter_context
+        enter = self.enter_context
         folder = Path(enter(tempfile.TemporaryDirectory(prefix="pqcmav-crashes-")))
         variables = enter(own_run_folder())
         self.doors = {
@@ -163,7 +160,7 @@ class Room:
         for name, config in (("gcs", gcs), ("drone", drone)):
             path = two_ends.write(folder / f"{name}.yaml", {"/**": {NODE: {"ros__parameters": config}}})
             self.ends[name] = Program(name, self._line(name, path), env=self.environment, start_new_session=True)
-            self._stack.callback(self.ends[name].kill)
+            self.callback(self.ends[name].kill)
         for name in self.ends:
             self.wait(lambda name=name: self.linked(name), f"a session of the {name}")
             self.ends[name].wait_for("Asks pqcmav-tunneld")

@@ -12,7 +12,6 @@ import select
 import socket
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 import attacks
 from air import GCS, STRANGER, Air
@@ -47,25 +46,19 @@ class Recording(Background):
         self._ears.close()
 
 
-class Room:
+class Room(contextlib.ExitStack):
     """The three machines; a context manager that ends everything."""
 
     def __init__(self, seed: int = 1) -> None:
-        self._stack = contextlib.ExitStack()
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-room-")))
-        self.network = self._stack.enter_context(Air(seed=seed))
+        super().__init__()
+        folder = Path(self.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-room-")))
+        self.network = self.enter_context(Air(seed=seed))
         self.ground, self.drone, self.thief = (
             Machine(name, self.network[space], folder / name)
             for name, space in (("ground", "gcs"), ("drone", "drone"), ("thief", "stranger"))
         )
         for machine in (self.ground, self.drone, self.thief):
-            self._stack.callback(machine.stop)
-
-    def __enter__(self) -> Room:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._stack.close()
+            self.callback(machine.stop)
 
     def record(self) -> Recording:
         """Begin to overhear; close it."""

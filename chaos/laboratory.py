@@ -71,19 +71,19 @@ def laboratory(*, seed: int = 1) -> Iterator[Laboratory]:
         yield Laboratory(Path(folder), seed=seed)
 
 
-class _Run:
+class _Run(ExitStack):
     """One run of one condition."""
 
     def __init__(self, condition: Condition, folder: Path, seed: int, clocks: dict[str, SteppableClock]) -> None:
+        super().__init__()
         self._condition = condition
         self._folder = folder
         self._seed = seed
         self._clocks = clocks
-        self._stack = ExitStack()
         self._seen = Observation()
         self._suites = itertools.cycle(SUITES)
         self._rekeys: list[Future[RekeyResult]] = []
-        self._asking = self._stack.enter_context(ThreadPoolExecutor(4))
+        self._asking = self.enter_context(ThreadPoolExecutor(4))
         self._healed_ns = 0
         self._clock_before: dict[str, float] = {}
         self._actions: dict[str, Callable[..., None]] = {
@@ -97,12 +97,6 @@ class _Run:
             "stop_attack": self._stop_attack,
         }
 
-    def __enter__(self) -> _Run:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
     def measure(self) -> Observation:
         """Do all of it."""
         self._build()
@@ -114,16 +108,16 @@ class _Run:
 
     def _build(self) -> None:
         c = self._condition
-        self._air = self._stack.enter_context(air.Air(seed=self._seed, mtu=c.mtu, nat=c.nat))
+        self._air = self.enter_context(air.Air(seed=self._seed, mtu=c.mtu, nat=c.nat))
         self._joint = self._air.joint
         if c.impair:
             self._joint.impair(c.impair)
         # before the ends, so that the gcs finds its ground software listening
-        self._vehicle = self._stack.enter_context(self._air["drone"].call(application_socket))
-        self._ground = self._stack.enter_context(self._air["gcs"].call(lambda: application_socket(GROUND)))
+        self._vehicle = self.enter_context(self._air["drone"].call(application_socket))
+        self._ground = self.enter_context(self._air["gcs"].call(lambda: application_socket(GROUND)))
         attacked = any(event.do == "attack" for event in c.events)
         if attacked:  # before the ends, so that the stranger has heard their first handshake
-            self._ears = self._stack.enter_context(self._air.overheard())
+            self._ears = self.enter_context(self._air.overheard())
         keys = str(self._folder / "keys")
         configs = {"gcs": gcs_config(keys), "drone": drone_config(keys, air.GCS)}
         self._ends: dict[str, End] = {}
@@ -132,14 +126,14 @@ class _Run:
             end = End(
                 config, self._air[name].descriptor, clock.environment if clock else None, c.monotonic_ahead.get(name, 0)
             )
-            self._stack.callback(end.close)
+            self.callback(end.close)
             self._ends[name] = end
         self._begun_ns = time.monotonic_ns()
         if attacked:
             self._stranger = Child(
                 "attacker_host.py", namespace=self._air["stranger"].descriptor, pass_fds=[self._ears.fileno()]
             )
-            self._stack.callback(self._stranger.close)
+            self.callback(self._stranger.close)
 
     def _connect(self) -> None:
         connected(self._ends, self._condition.connect_s)
@@ -147,7 +141,7 @@ class _Run:
 
     def _start_traffic(self) -> None:
         rate = self._condition.rate
-        pair = Pair(self._ends, self._vehicle, self._ground, DRONE_PLAIN, GCS_PLAIN, self._stack)
+        pair = Pair(self._ends, self._vehicle, self._ground, DRONE_PLAIN, GCS_PLAIN, self)
         self._frames_before = self._joint.counters()
         sizes = messages.sizes(bundle_size=self._condition.bundle_size)
         self._traffic = pair.traffic(rate, rate, log=self._folder / "arrivals", sizes=sizes)

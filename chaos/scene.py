@@ -119,43 +119,37 @@ class Program(Background):
                     end.close()
 
 
-class Scene:
+class Scene(ExitStack):
     """A drone with a vehicle, a gcs and a stranger. A context manager."""
 
     def __init__(self, profile: Profile, seed: int) -> None:
         self._name = profile.name if profile.burst or profile.course else f"{profile.name}/s"
         self._seed = seed
         self._count = 0
-        self._stack = ExitStack()
+        super().__init__()
         try:
             self._build(profile)
         except BaseException:
-            self._stack.close()
+            self.close()
             raise
 
-    def __enter__(self) -> Scene:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
     def _build(self, profile: Profile) -> None:
-        enter = self._stack.enter_context
+        enter = self.enter_context
         network = enter(air.Air(seed=self._seed))
         self._network, self._joint = network, network.joint
         self._program = Program(network["gcs"].call(Program.sockets))
-        self._stack.callback(self._program.close)
+        self.callback(self._program.close)
         self._ears = enter(network.overheard())
-        pair = in_the_air(self._stack, network)
+        pair = in_the_air(self, network)
         self._ends = pair.ends
         self._stranger = Child(
             "attacker_host.py", namespace=network["stranger"].descriptor, pass_fds=[self._ears.fileno()]
         )
-        self._stack.callback(self._stranger.close)
+        self.callback(self._stranger.close)
         pair.traffic(profile.rate, max(1.0, profile.rate * UPLINK), burst=profile.burst, course=profile.course)
         self._watches = {name: Watch(end, name) for name, end in self._ends.items()}
         for watch in self._watches.values():
-            self._stack.callback(watch.close)
+            self.callback(watch.close)
 
     def normal(self, seconds: float) -> list[Row]:
         """With a rekey every 15 s, and the drone's process restarted in the middle."""

@@ -170,7 +170,7 @@ class World:
 
     def cut(self, state: int) -> None:
         """North's port of the hub: 0 carries nothing, 3 all."""
-        air.ip_batch(self._hub, [f"link set dev to-gcs state {state}"], "bridge")
+        air.batch(self._hub.call, [f"link set dev to-gcs state {state}"], "bridge")
 
     def begin(self) -> None:
         """Start all three; north is heard, and south waits where it should."""

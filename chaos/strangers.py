@@ -94,7 +94,7 @@ def connect_among(row: Row, runs: int, seed: int) -> Connects:
     with temporary_keys() as keys, air.Air(seed=seed) as network, ExitStack() as stack:
         network.joint.impair(Link(rtt_ms=row.rtt_ms, loss=0.0).impairment())
         # answers to all networks go where the stranger is, who does not care
-        air.ip_batch(network["gcs"], [f"route add default via {air.STRANGER}"])
+        air.batch(network["gcs"].call, [f"route add default via {air.STRANGER}"])
         ears = stack.enter_context(network.overheard())
         gcs = End(gcs_config(keys), network["gcs"].descriptor)
         stack.callback(gcs.close)

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
 
@@ -67,14 +68,10 @@ def recovered_ns(arrivals: Iterable[Arrival], way: int, from_ns: int) -> int | N
     return min(times) if times else None
 
 
-def longest_gap_ns(arrivals: Iterable[Arrival], way: int, from_ns: int = 0, to_ns: int = 1 << 63) -> int:
-    """Return the longest time (ns) without an arrival that way which touches the span."""
-    longest = last = 0
-    for each in sorted(a.arrived_ns for a in arrivals if a.way == way):
-        if last and last <= to_ns and each >= from_ns:
-            longest = max(longest, each - last)
-        last = each
-    return longest
+def longest_gap_ns(arrivals: Iterable[Arrival], way: int) -> int:
+    """Return the longest time (ns) between two arrivals that way."""
+    times = sorted(each.arrived_ns for each in arrivals if each.way == way)
+    return max((later - before for before, later in pairwise(times)), default=0)
 
 
 def percentile(values: Iterable[float], share: float) -> float:
