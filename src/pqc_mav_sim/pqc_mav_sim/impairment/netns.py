@@ -7,8 +7,8 @@ own that ends there.
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 _CLONE_NEWNET = 0x4000_0000
@@ -28,21 +28,8 @@ def enter(descriptor: int) -> None:
 
 
 def _in_thread(work: Callable[[], T]) -> T:
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
 
 
 def call_in(descriptor: int, work: Callable[[], T]) -> T:
