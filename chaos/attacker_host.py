@@ -91,15 +91,20 @@ class Attack(Background):
             if flow is not None and flow.frame not in self._mine:
                 (self._hellos if flow.handshake else self._captured).append(flow)
 
-    def _inject(self, frame: bytes) -> None:
+    def _inject(self, flow: attacks.Flow, frame: bytes, what: str) -> None:
+        """Onto the wire, towards where what was overheard went."""
         if len(self._mine) > _KEPT_FRAMES:
             self._mine.clear()
         self._mine.add(frame)
         self._wire.send(frame)
+        self.done[f"{what}_to_{'gcs' if flow.down else 'drone'}"] += 1
+
+    def _send(self, source: socket.socket, datagram: bytes, what: str, port: str = "data_port") -> None:
+        source.sendto(datagram, (self._with["gcs"], self._with[port]))
+        self.done[what] += 1
 
     def _random_flood(self) -> None:
-        self._send(self._udp, attacks.random_payload(self._random))
-        self.done["datagrams"] += 1
+        self._send(self._udp, attacks.random_payload(self._random), "datagrams")
 
     def _replay(self) -> None:
         self._again(self._captured)
@@ -113,26 +118,21 @@ class Attack(Background):
         flow = self._random.choice(captured)
         if flow.down and self._random.random() < 0.5:
             # the same bytes from another address: must not make the gcs send there
-            self._send(self._udp, flow.payload)
-            self.done["replayed_from_own_address"] += 1
+            self._send(self._udp, flow.payload, "replayed_from_own_address")
         else:
-            self._inject(flow.frame)
-            self.done["replayed_to_gcs" if flow.down else "replayed_to_drone"] += 1
+            self._inject(flow, flow.frame, "replayed")
 
     def _forge(self) -> None:
-        if not self._captured:
-            return
-        flow = self._random.choice(self._captured)
-        self._inject(attacks.forge(flow, self._random))
-        self.done["forged_to_gcs" if flow.down else "forged_to_drone"] += 1
+        if self._captured:
+            flow = self._random.choice(self._captured)
+            self._inject(flow, attacks.forge(flow, self._random), "forged")
 
     def _handshake_flood(self) -> None:
-        self._send(self._random.choice(self._sources), attacks.random_handshake(self._random))
-        self.done["handshake_datagrams"] += 1
+        self._send(self._random.choice(self._sources), attacks.random_handshake(self._random), "handshake_datagrams")
 
     def _false_hellos(self) -> None:
-        self._send(self._random.choice(self._sources), attacks.false_hello(self._random, **self._with["names"]))
-        self.done["false_hellos"] += 1
+        source = self._random.choice(self._sources)
+        self._send(source, attacks.false_hello(self._random, **self._with["names"]), "false_hellos")
 
     def _crowd(self) -> None:
         """Strangers in 256 networks: every other one says what the drone said, the rest what it might have said."""
@@ -153,14 +153,13 @@ class Attack(Background):
         self.done[kind] += 1
 
     def _tiny_flood(self) -> None:
-        self._send(self._udp, self._random.randbytes(self._random.randrange(1, 17)))
-        self.done["tiny_datagrams"] += 1
+        self._send(self._udp, self._random.randbytes(self._random.randrange(1, 17)), "tiny_datagrams")
 
     def _stale_sessions(self) -> None:
         """What was overheard, with the number of a session that nobody holds."""
         if self._captured:
-            self._send(self._udp, attacks.of_another_session(self._random.choice(self._captured).payload, self._random))
-            self.done["stale_datagrams"] += 1
+            overheard = self._random.choice(self._captured).payload
+            self._send(self._udp, attacks.of_another_session(overheard, self._random), "stale_datagrams")
 
     def _replay_in_order(self) -> None:
         """The newest frames in the order in which they came, again and again."""
@@ -168,20 +167,18 @@ class Attack(Background):
             self._queue = list(self._captured)[-_IN_ORDER:][::-1]
         if self._queue:
             flow = self._queue.pop()
-            self._inject(flow.frame)
-            self.done["replayed_to_gcs" if flow.down else "replayed_to_drone"] += 1
+            self._inject(flow, flow.frame, "replayed")
 
     def _flip_bits(self) -> None:
         if self._captured:
             flow = self._captured[-1]
-            self._inject(attacks.flip(flow, self._random))
-            self.done["spoiled_to_gcs" if flow.down else "spoiled_to_drone"] += 1
+            self._inject(flow, attacks.flip(flow, self._random), "spoiled")
 
     def _spoiled_hellos(self) -> None:
         heard = [flow.payload for flow in self._hellos if flow.down]
         if heard:
-            self._send(self._random.choice(self._sources), attacks.spoiled(self._random.choice(heard), self._random))
-            self.done["spoiled_hellos"] += 1
+            source = self._random.choice(self._sources)
+            self._send(source, attacks.spoiled(self._random.choice(heard), self._random), "spoiled_hellos")
 
     def _syns(self) -> None:
         """TCP SYNs from 64 addresses to ports where nobody listens."""
@@ -205,8 +202,7 @@ class Attack(Background):
 
     def _video(self) -> None:
         """No attack: a program of the gcs' host that listens gets datagrams."""
-        self._udp.sendto(_DATAGRAM, (self._with["gcs"], self._with["open_port"]))
-        self.done["sent_datagrams"] += 1
+        self._send(self._udp, _DATAGRAM, "sent_datagrams", "open_port")
 
     def _elsewhere(self) -> None:
         """Datagrams to ports where nobody listens."""
@@ -227,9 +223,6 @@ class Attack(Background):
             tried.setblocking(False)
             tried.connect_ex((self._with["gcs"], self._random.randrange(20000, 40000)))
         self.done["connections"] += 1
-
-    def _send(self, source: socket.socket, datagram: bytes) -> None:
-        source.sendto(datagram, (self._with["gcs"], self._with["data_port"]))
 
 
 class Stranger:
