@@ -22,7 +22,7 @@ import pqc_mav_tunnel
 import tables
 from air import GCS, STRANGER
 from ends import End
-from joining_room import DRONE_ID, PORT, Repeater, Room
+from joining_room import PORT, Repeater, Room
 from links import Link
 
 from pqc_mav_cli.joining import channel, line
@@ -67,7 +67,9 @@ def run(options: argparse.Namespace) -> int:
     with Room(options.seed) as room:
         for name in wanted:
             room.fresh()
-            rows.append(ROWS[name](room, random.Random(options.seed)))
+            tried, attempt = ROWS[name]
+            rows.append(Row(name, tried))
+            attempt(room, rows[-1], random.Random(options.seed))
             print(f"{'ok' if not rows[-1].problems else 'FAILED':6} {name:18} {rows[-1].outcome}", flush=True)
             for problem in rows[-1].problems:
                 print(f"       {problem}", flush=True)
@@ -90,10 +92,8 @@ def page(rows: list[Row], machine: str) -> str:
 def joined(room: Room, row: Row, text: str, what: str = "the drone") -> str:
     """Have the drone join; it must get the keys that the ground has for it. Returns its last sentence."""
     code, said = room.join(text)
-    share = room.ground.path("~/.pqcmav/keys/drones") / DRONE_ID
-    there = {str(path.relative_to(share)): path.read_text() for path in share.rglob("*") if path.is_file()}
     row.need(code == 0, f"{what} did not join: {said}")
-    row.need(room.keys_of(room.drone) == there, f"{what} has other keys than the ground has for it")
+    row.need(room.keys_of(room.drone) == room.keys_of(room.ground), f"{what} has other keys than the ground has for it")
     return said
 
 
@@ -104,21 +104,18 @@ def robbed(room: Room, row: Row, text: str, *options: str) -> str:
     return said.removeprefix("pqcmav: error: ")
 
 
-def bad_link(room: Room, _generator: random.Random) -> Row:
+def bad_link(room: Room, row: Row, _generator: random.Random) -> None:
     """No thief: 30 % of the frames lost each way."""
-    row = Row("bad-link", "a drone joins over a link that loses 30 % of the frames, RTT 100 ms")
     room.network.joint.impair(Link(rtt_ms=100, loss=0.3).impairment())
     _, text = room.invite()
     began_s = time.monotonic()
     joined(room, row, text)
     row.outcome = f"joined in {time.monotonic() - began_s:.1f} s"
     room.network.joint.impair(Impairment().to_dict())
-    return row
 
 
-def overheard(room: Room, _generator: random.Random) -> Row:
+def overheard(room: Room, row: Row, _generator: random.Random) -> None:
     """A recording of everything, and afterwards the line."""
-    row = Row("overheard", "the thief records a whole exchange, and is given the used line afterwards")
     _, text = room.invite()
     with room.record() as recording:
         joined(room, row, text)
@@ -131,12 +128,10 @@ def overheard(room: Room, _generator: random.Random) -> Row:
         f"with the secret {found.tags} tags of the recording verify, but none of {found.tried} keys opens one of its "
         f"{found.frames} frames"
     )
-    return row
 
 
-def replayed(room: Room, _generator: random.Random) -> Row:
+def replayed(room: Room, row: Row, _generator: random.Random) -> None:
     """What the drone says is repeated at once, from two addresses; then all of it to the next invitation."""
-    row = Row("replayed", "everything that the drone says is replayed at once, then again to the next invitation")
     invitation, text = room.invite()
     with room.record() as recording:
         repeater = Repeater(room, recording.flows)
@@ -156,12 +151,10 @@ def replayed(room: Room, _generator: random.Random) -> Row:
     row.need(not more, f"{len(more)} answers came from the next invitation")
     nothing = len(repeater.heard) + len(again.heard)
     row.outcome = f"{repeater.sent:,} and {again.sent:,} copies, {nothing} times Retry or Restart came back; {said}"
-    return row
 
 
-def used(room: Room, _generator: random.Random) -> Row:
+def used(room: Room, row: Row, _generator: random.Random) -> None:
     """A line that was used, while nothing waits and while the next invitation does."""
-    row = Row("used", "the thief joins by a line that was used, also while the next invitation waits")
     invitation, text = room.invite()
     joined(room, row, text)
     invitation.wait(60)
@@ -172,22 +165,18 @@ def used(room: Room, _generator: random.Random) -> Row:
     row.need("this line was used" in alone and "earlier invitation" in later, f"other sentences: {alone} / {later}")
     joined(room, row, fresh, "the next drone")
     row.outcome = f"“{alone.split(';')[0]}”; the next line works all the same"
-    return row
 
 
-def late(room: Room, _generator: random.Random) -> Row:
+def late(room: Room, row: Row, _generator: random.Random) -> None:
     """A line whose time is over, with a clock that says it is not."""
-    row = Row("late", "the thief joins by a line whose time is over, its own clock set back by an hour")
     invitation, text = room.invite("--minutes", "0.05")
     row.need(invitation.wait(60) == 1, "the invitation did not end by itself")
     asked = line.read(text)
     row.outcome = f"“{robbed(room, row, replace(asked, until_s=asked.until_s + 3600).text()).split(';')[0]}”"
-    return row
 
 
-def guessed(room: Room, generator: random.Random) -> Row:
+def guessed(room: Room, row: Row, generator: random.Random) -> None:
     """All of a line but its secret: whole attempts, and hellos as fast as this machine sends."""
-    row = Row("guessed", "the thief knows address, public key and names, and guesses secrets")
     _, text = room.invite()
     asked = line.read(text)
     for _ in range(GUESSES):
@@ -206,12 +195,10 @@ def guessed(room: Room, generator: random.Random) -> Row:
     row.need(sent > 1000 and heard == 0, f"{sent} hellos, {heard} answers")
     joined(room, row, text)
     row.outcome = f"{GUESSES} attempts and {sent:,} hellos, not one answered (20,000/s are looked at; 2^256 secrets)"
-    return row
 
 
-def other_ground(room: Room, _generator: random.Random) -> Row:
+def other_ground(room: Room, row: Row, _generator: random.Random) -> None:
     """The thief has a live line and diverts the drone to itself."""
-    row = Row("other-ground", "the thief has the live line and plays the ground: the drone is led to its address")
     _, text = room.invite()
     asked = line.read(text)
     with joining_thief.ground_keys(asked) as keys:
@@ -226,12 +213,10 @@ def other_ground(room: Room, _generator: random.Random) -> Row:
     row.need(state["handshakes_ok"] == 0, "the thief has a session with the drone")
     joined(room, row, text)
     row.outcome = f"“{said.removeprefix('pqcmav: error: ')}”"
-    return row
 
 
-def flooded(room: Room, generator: random.Random) -> Row:
+def flooded(room: Room, row: Row, generator: random.Random) -> None:
     """Random datagrams at the port while the drone joins."""
-    row = Row("flooded", "random datagrams and false hellos at the port while the drone joins")
     _, text = room.invite()
     flows = [
         attacks.Flow(b"\0" * 14 + payload, 14, True)
@@ -247,16 +232,15 @@ def flooded(room: Room, generator: random.Random) -> Row:
     answers = [each for each in flood.heard if each[0] not in NOTHING]
     row.need(flood.sent > 200 and not answers, f"{flood.sent} datagrams, {len(answers)} answers")
     row.outcome = f"{flood.sent:,} datagrams, {len(flood.heard)} times Restart came back; joined in {took_s:.1f} s"
-    return row
 
 
-ROWS: dict[str, Callable[[Room, random.Random], Row]] = {
-    "bad-link": bad_link,
-    "overheard": overheard,
-    "replayed": replayed,
-    "used": used,
-    "late": late,
-    "guessed": guessed,
-    "other-ground": other_ground,
-    "flooded": flooded,
+ROWS: dict[str, tuple[str, Callable[[Room, Row, random.Random], None]]] = {
+    "bad-link": ("a drone joins over a link that loses 30 % of the frames, RTT 100 ms", bad_link),
+    "overheard": ("the thief records a whole exchange, and is given the used line afterwards", overheard),
+    "replayed": ("everything that the drone says is replayed at once, then again to the next invitation", replayed),
+    "used": ("the thief joins by a line that was used, also while the next invitation waits", used),
+    "late": ("the thief joins by a line whose time is over, its own clock set back by an hour", late),
+    "guessed": ("the thief knows address, public key and names, and guesses secrets", guessed),
+    "other-ground": ("the thief has the live line and plays the ground: the drone is led to its address", other_ground),
+    "flooded": ("random datagrams and false hellos at the port while the drone joins", flooded),
 }

@@ -84,7 +84,7 @@ class Room(contextlib.ExitStack):
             machine.run(f"rm -rf {_KEYS}")
 
     def keys_of(self, machine: Machine) -> dict[str, str]:
-        """The key files that a machine has of the drone."""
+        """The key files of the drone that a machine has, or the ground has for it."""
         folder = machine.path(_KEYS)
         return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
