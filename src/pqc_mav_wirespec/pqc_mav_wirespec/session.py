@@ -68,10 +68,8 @@ class Link:
     @property
     def rekeyable(self) -> Previous | None:
         """What a rekey follows: the newest set that the peer has used, or the only one."""
-        if not self._sets:
-            return None
-        keys = next((held for held in reversed(self._sets) if held.used), self._sets[-1]).keys
-        return Previous(keys.session_id, keys.epoch, keys.ck)
+        keys = self.running
+        return Previous(keys.session_id, keys.epoch, keys.ck) if keys is not None else None
 
     @property
     def running(self) -> SessionKeys | None:

@@ -16,7 +16,7 @@ from .hsframes import Ack, CookieFrame, Fragment, FragmentKeys, Frame, seal_data
 from .messages import LARGEST_DATAGRAM_BYTES
 from .rtt import FIRST_PTO_DRONE_S, FIRST_PTO_GCS_S, QUIET_S, Rtt
 from .sender import FIRST_WINDOW, MessageSender
-from .transport_state import NEVER, Acking, Counts, Hello, PathState, Took
+from .transport_state import NEVER, Acking, Hello, PathState, Took
 
 IP_UDP_BYTES = 28
 AMPLIFICATION = 3
@@ -57,7 +57,7 @@ class Transport:
         self._limit = limit
         self.in_session = keys is None
         self.rtt = Rtt(FIRST_PTO_DRONE_S if is_drone else FIRST_PTO_GCS_S)
-        self.counts = Counts()
+        self.timeouts = 0
         self._next_packet = first_packet
         self._sent_at: dict[int, tuple[float, int]] = {}
         self._used_echo: set[int] = set()
@@ -201,7 +201,6 @@ class Transport:
                 self._check(frame)
         except MalformedError:
             return Took.MALFORMED
-        self.counts.received += 1
         if any(isinstance(frame, Fragment) and frame.message == 9 for frame in frames):
             return self._take_reject(frames)
         moved = packet > self._highest
@@ -287,10 +286,8 @@ class Transport:
         self._assembly = begun
         self.arriving = self._answer_began = True
         self._hello = None
-        rebuilt = begun.rebuilt
         if not begun.add(fragment):
             return False
-        self.counts.rebuilt += begun.rebuilt - rebuilt
         self.last_progress = now
         if fragment.message == 3 and not self._is_drone and not self.in_session and not self.answered:
             self.answered_by(0)  # M2 went nowhere else
@@ -365,7 +362,7 @@ class Transport:
             return
         if now >= hello.timeout_at:
             hello.timeouts += 1
-            self.counts.timeouts += 1
+            self.timeouts += 1
             self.lossy = True
             hello.due = [(now, 0), (now + COPY_GAP_S, 0)]
             hello.timeout_at = now + self.rtt.pto(hello.timeouts)
@@ -401,14 +398,13 @@ class Transport:
         arrived = self._highest_at > max(self._last_timeout, 0.0) or self._silenced
         self._last_timeout = self._pto_from = now
         self.lossy = True
-        self.counts.timeouts += 1
+        self.timeouts += 1
         if sender.complete:
             self._send_fragment(out, sender.repeat(), now)
             return
         sender.on_timeout()
         if sender.total_timeouts >= 2 and arrived and not sender.big_acked and sender.can_shrink:
             sender.shrink(not self.in_session or self.lossy, self._next_packet)
-            self.counts.shrunk += 1
 
     def _poll_sender(self, out: list[tuple[int, bytes]], now: float) -> None:
         sender = self._sender
@@ -470,8 +466,6 @@ class Transport:
                 self._path(path).credit -= cost
         self._sent_at[self._next_packet] = (now, path)
         self._next_packet += 1
-        self.counts.sent += 1
-        self.counts.sent_bytes += len(datagram)
         out.append((path, datagram))
         return len(datagram)
 

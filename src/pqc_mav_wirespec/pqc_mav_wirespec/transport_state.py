@@ -36,18 +36,6 @@ class Acking:
 
 
 @dataclass
-class Counts:
-    """What happened in an attempt."""
-
-    sent: int = 0
-    sent_bytes: int = 0
-    received: int = 0
-    timeouts: int = 0
-    rebuilt: int = 0
-    shrunk: int = 0
-
-
-@dataclass
 class Hello:
     """M1 until M2 begins to arrive (rule 2). `due` are the times of copies that were planned, with their padding."""
 

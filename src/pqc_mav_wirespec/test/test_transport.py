@@ -132,7 +132,7 @@ def test_swapped_neighbours():
 
     link, seconds = connect(DEFAULT, spoil=swapped, **pair(1))
     assert seconds < 0.3
-    assert link.attempt.transport.counts.timeouts == 0
+    assert link.attempt.transport.timeouts == 0
 
 
 def test_every_byte_of_the_first_datagrams_bent():
