@@ -62,8 +62,8 @@ class Flight:
     program: Program | None = None
     radios: RadioPorts | None = None
 
-    def boot(self, *, ready: bool = True) -> None:
-        """Start the vehicle, and wait until it is heard, and `ready`: ArduPilot refuses missions while it starts."""
+    def boot(self, *, ready: bool = True) -> Ground:
+        """Start the vehicle, wait until it is heard, and `ready` (ArduPilot refuses missions while it starts)."""
         self.program = launch(self.model, self.folder, self.network["drone"].descriptor, *self.where)
         self.stack.callback(self.program.kill)
 
@@ -72,6 +72,7 @@ class Flight:
             return beat is not None and (not ready or beat.system_status >= mavlink.MAV_STATE_STANDBY)
 
         self.ground.wait(heard, HEARD_S, f"a heartbeat of {self.model.title}")
+        return self.ground
 
 
 @contextmanager

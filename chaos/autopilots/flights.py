@@ -26,8 +26,7 @@ _LOW_S = 180.0
 
 def flown(flight: Flight) -> Figures:
     """Fly a mission from arming to landing; with the tunnel, rekey ten times, each under another suite than before."""
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     pilot = Pilot(ground)
     ground.upload(pilot.square(_SIDE_M, hold_s=6.0), 60.0)
     pilot.start_mission()
@@ -60,8 +59,7 @@ def killed(end: str, *, kills: int = KILLS, away_s: float = Respawn().delay_s) -
     """kill -9 of one end while the vehicle hovers; it comes back when the supervisor would start it again."""
 
     def fly(flight: Flight) -> Figures:
-        flight.boot()
-        ground = flight.ground
+        ground = flight.boot()
         pilot = Pilot(ground)
         pilot.take_off()
         mode, trips, silences = pilot.mode, 0, []
@@ -86,8 +84,7 @@ def killed(end: str, *, kills: int = KILLS, away_s: float = Respawn().delay_s) -
 
 def low_battery(flight: Flight) -> Figures:
     """Let the battery run low in the air: the autopilot's own failsafe acts, and the ground sees it."""
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     pilot = Pilot(ground)
     if pilot.is_ardupilot:
         ground.set_parameter("BATT_FS_LOW_ACT", 2)  # return

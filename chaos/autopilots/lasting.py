@@ -38,8 +38,7 @@ def sticks(flight: Flight) -> Figures:
 
     `age_ms` is how old the newest value that the autopilot has is when the ground hears of it.
     """
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     pilot = Pilot(ground)
     pilot.take_off()
     pilot.set_mode(pilot.modes.hold)
@@ -181,8 +180,7 @@ def turns(flight: Flight) -> Figures:
     assert flight.radios is not None
     radios, joint = flight.radios, flight.network.joint
     joint.impair(_LTE)
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     pilot = Pilot(ground)
     ground.upload(pilot.square(_SIDE_M, hold_s=6.0), 60.0)
     pilot.start_mission()

@@ -80,8 +80,7 @@ def grounds(flight: Flight) -> Figures:
 
 def mission(flight: Flight) -> Figures:
     """Write a mission of 100 items, and read it back."""
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     places = [(5.0 * (number // 10), 5.0 * (number % 10), 20.0) for number in range(_ITEMS)]
     items = [waypoint(ground.system, number, *place) for number, place in enumerate(places)]
     up_s = ground.upload(items, _TRANSFER_S)

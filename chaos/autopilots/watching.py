@@ -146,8 +146,7 @@ def verdicts(windows: list[Window], detectors: Sequence[str] = DETECTORS) -> Fig
 
 def signed(flight: Flight) -> Figures:
     """Sign MAVLink end to end, and count what the ground refuses of it."""
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     Pilot(ground).streams()
     ground.listen(3.0)
     key, stamp = os.urandom(32), int((time.time() - _EPOCH_S) * 1e5)
@@ -178,8 +177,7 @@ def signed(flight: Flight) -> Figures:
 
 def rates(flight: Flight) -> Figures:
     """What the autopilot sends by itself, after a request for all streams, and in the air; a second, by message."""
-    flight.boot()
-    ground = flight.ground
+    ground = flight.boot()
     figures: Figures = {}
 
     def measure(when: str) -> None:
