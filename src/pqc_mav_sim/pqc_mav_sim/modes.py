@@ -33,10 +33,7 @@ class FlightMode(Enum):
 
 def mode_from_px4(main: int, sub: int) -> FlightMode | None:
     """Return the mode of PX4's (main, sub) pair, None when this vehicle does not fly it."""
-    for mode in FlightMode:
-        if mode.value == (main, sub):
-            return mode
-    return None
+    return next((mode for mode in FlightMode if mode.value == (main, sub)), None)
 
 
 def mode_from_custom(custom_mode: int) -> FlightMode | None:
