@@ -110,9 +110,10 @@ struct Arrived {
   std::uint64_t at;       // when that came, ns
   std::uint64_t bytes;    // of all that were verified, 28 for IP and UDP with each
 };
+/// In the order of their types (control_frame.cpp).
 using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
                              HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold,
-                             TermTold, Got, Pin, Aside, Arrived, PathsTold>;
+                             TermTold, Got, Aside, Pin, Arrived, PathsTold>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16
