@@ -6,23 +6,10 @@
 namespace pqcmav {
 
 std::string_view to_string(Errc code) noexcept {
-  switch (code) {
-    case Errc::config_syntax: return "config_syntax";
-    case Errc::config_unknown_key: return "config_unknown_key";
-    case Errc::config_invalid: return "config_invalid";
-    case Errc::key_missing: return "key_missing";
-    case Errc::key_permissions: return "key_permissions";
-    case Errc::key_format: return "key_format";
-    case Errc::suite_unknown: return "suite_unknown";
-    case Errc::suite_unavailable: return "suite_unavailable";
-    case Errc::address: return "address";
-    case Errc::port_in_use: return "port_in_use";
-    case Errc::permission: return "permission";
-    case Errc::crypto: return "crypto";
-    case Errc::io: return "io";
-    case Errc::state: return "state";
-  }
-  return "unknown";
+  return name_in<Errc::state>(
+      {"config_syntax", "config_unknown_key", "config_invalid", "key_missing", "key_permissions", "key_format",
+       "suite_unknown", "suite_unavailable", "address", "port_in_use", "permission", "crypto", "io", "state"},
+      code, "unknown");
 }
 
 TunnelError::TunnelError(Errc code, const std::string& sentence)

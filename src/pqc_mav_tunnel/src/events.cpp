@@ -7,13 +7,7 @@
 namespace pqcmav {
 
 std::string_view to_string(LogLevel level) noexcept {
-  switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warning: return "warning";
-    case LogLevel::error: return "error";
-  }
-  return "?";
+  return name_in<LogLevel::error>({"debug", "info", "warning", "error"}, level, "?");
 }
 
 std::optional<LogLevel> log_level_of(std::string_view name) noexcept {

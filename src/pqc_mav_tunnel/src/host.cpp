@@ -20,6 +20,7 @@
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/host_config.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -69,12 +70,7 @@ ServerView closed_server(const EngineConfig& config) {
 }  // namespace
 
 std::string_view to_string(HostState state) noexcept {
-  switch (state) {
-    case HostState::unconfigured: return "unconfigured";
-    case HostState::inactive: return "inactive";
-    case HostState::active: return "active";
-  }
-  return "?";
+  return name_in<HostState::active>({"unconfigured", "inactive", "active"}, state, "?");
 }
 
 class Host::Impl final : public Steered {

@@ -3,17 +3,12 @@
 
 #include <algorithm>
 
+#include "text.hpp"
+
 namespace pqcmav {
 
 std::string_view to_string(LinkState state) noexcept {
-  switch (state) {
-    case LinkState::down: return "DOWN";
-    case LinkState::handshaking: return "HANDSHAKING";
-    case LinkState::up: return "UP";
-    case LinkState::degraded: return "DEGRADED";
-    case LinkState::rekeying: return "REKEYING";
-  }
-  return "?";
+  return name_in<LinkState::rekeying>({"DOWN", "HANDSHAKING", "UP", "DEGRADED", "REKEYING"}, state, "?");
 }
 
 std::uint64_t count_of(const NamedCounters& counters, std::string_view name) noexcept {

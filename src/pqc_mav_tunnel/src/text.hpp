@@ -29,6 +29,15 @@ std::string lowered(std::string_view text);
 /// Two digits for each byte, without anything between.
 std::string to_hex(ByteView bytes);
 
+/// What a value is called in a table of all names of its enumeration, whose first is 0; `otherwise` for any other value.
+template <auto Last, std::size_t Size>
+constexpr std::string_view name_in(const std::string_view (&names)[Size], decltype(Last) value,
+                                   std::string_view otherwise) noexcept {
+  static_assert(Size == static_cast<std::size_t>(Last) + 1);
+  const auto place = static_cast<std::size_t>(value);
+  return place < Size ? names[place] : otherwise;
+}
+
 /// What the system says of an errno value.
 std::string system_reason(int code);
 

@@ -123,7 +123,7 @@ TEST(Ratchet, WhatBarsItIsRefusedAtBothEnds) {
     params.key_old = scene.key_old;
     try {
       RatchetInitiator drone(std::move(params));
-      FAIL() << to_string(why);
+      FAIL() << describe(why);
     } catch (const TunnelError& error) {
       EXPECT_EQ(error.code(), Errc::state);
       EXPECT_EQ(std::string(error.what()), describe(why));

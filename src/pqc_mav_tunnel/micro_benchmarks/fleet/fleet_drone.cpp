@@ -7,6 +7,7 @@
 
 #include "mavlink_messages.hpp"
 #include "session/bundle.hpp"
+#include "text.hpp"
 
 namespace pqcmav::fleet {
 namespace {
@@ -26,15 +27,8 @@ StationTimers station_timers(const EngineConfig& config) {
 }  // namespace
 
 std::string_view to_string(DroneEvent::What what) noexcept {
-  switch (what) {
-    case DroneEvent::What::connected: return "connected";
-    case DroneEvent::What::lost: return "lost";
-    case DroneEvent::What::heard: return "heard";
-    case DroneEvent::What::failed: return "failed";
-    case DroneEvent::What::rekeyed: return "rekeyed";
-    case DroneEvent::What::rekey_failed: return "rekey_failed";
-  }
-  return "";
+  return name_in<DroneEvent::What::rekey_failed>({"connected", "lost", "heard", "failed", "rekeyed", "rekey_failed"},
+                                                 what, "");
 }
 
 /// Engines that were started at different times do nothing in step: reports and ticks are spread here as there.

@@ -6,6 +6,7 @@
 
 #include "crypto/provider.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -118,12 +119,7 @@ std::string who_has(const KemInfo& kem) { return libraries_with(kem); }
 std::string who_has(const SigInfo& sig) { return libraries_with(sig); }
 
 std::string_view to_string(ProviderChoice choice) noexcept {
-  switch (choice) {
-    case ProviderChoice::automatic: return "auto";
-    case ProviderChoice::openssl: return "openssl";
-    case ProviderChoice::liboqs: return "liboqs";
-  }
-  return "invalid";
+  return name_in<ProviderChoice::liboqs>({"auto", "openssl", "liboqs"}, choice, "invalid");
 }
 
 std::optional<ProviderChoice> provider_choice_of(std::string_view text) noexcept {

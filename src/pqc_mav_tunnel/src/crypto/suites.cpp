@@ -99,12 +99,7 @@ bool allowed(const std::vector<std::string>& list, std::string_view value) {
 }  // namespace
 
 std::string_view to_string(Edition edition) noexcept {
-  switch (edition) {
-    case Edition::lasting: return "lasting";
-    case Edition::superseded: return "superseded";
-    case Edition::later: return "later";
-  }
-  return "invalid";
+  return name_in<Edition::later>({"lasting", "superseded", "later"}, edition, "invalid");
 }
 
 const KemInfo* find_kem(std::string_view token) noexcept {

@@ -1,52 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // What handshake results are called, and what is said of them to a person.
 #include "handshake/handshake.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 
 std::string_view to_string(HandshakeError error) noexcept {
-  switch (error) {
-    case HandshakeError::none: return "none";
-    case HandshakeError::bad_frame: return "bad_frame";
-    case HandshakeError::malformed: return "malformed";
-    case HandshakeError::unknown_drone: return "unknown_drone";
-    case HandshakeError::bad_gate: return "bad_gate";
-    case HandshakeError::rejected: return "rejected";
-    case HandshakeError::other_gcs: return "other_gcs";
-    case HandshakeError::bad_reject: return "bad_reject";
-    case HandshakeError::wrong_epoch: return "wrong_epoch";
-    case HandshakeError::bad_signature: return "bad_signature";
-    case HandshakeError::bad_drone_signature: return "bad_drone_signature";
-    case HandshakeError::bad_confirm: return "bad_confirm";
-    case HandshakeError::weak_key: return "weak_key";
-    case HandshakeError::crypto: return "crypto";
-    case HandshakeError::timeout: return "timeout";
-    case HandshakeError::unreachable: return "unreachable";
-    case HandshakeError::refused_locally: return "refused_locally";
-    case HandshakeError::cancelled: return "cancelled";
-  }
-  return "invalid";
+  return name_in<HandshakeError::cancelled>(
+      {"none", "bad_frame", "malformed", "unknown_drone", "other_gcs", "bad_gate", "rejected", "bad_reject",
+       "wrong_epoch", "bad_signature", "bad_drone_signature", "bad_confirm", "weak_key", "crypto", "timeout",
+       "unreachable", "refused_locally", "cancelled"},
+      error, "invalid");
 }
 
 std::string_view to_string(HandshakeKind kind) noexcept {
-  switch (kind) {
-    case HandshakeKind::first: return "first";
-    case HandshakeKind::rekey: return "rekey";
-    case HandshakeKind::ratchet: return "ratchet";
-    case HandshakeKind::ratchet_plain: return "ratchet_plain";
-  }
-  return "invalid";
+  return name_in<HandshakeKind::ratchet_plain>({"first", "rekey", "ratchet", "ratchet_plain"}, kind, "invalid");
 }
 
 std::string_view to_string(Reject code) noexcept {
-  switch (code) {
-    case Reject::suite_unknown: return "suite_unknown";
-    case Reject::suite_not_allowed: return "suite_not_allowed";
-    case Reject::algorithm_unavailable: return "algorithm_unavailable";
-    case Reject::epoch: return "epoch";
-    case Reject::busy: return "busy";
-  }
-  return "invalid";
+  return name_in<Reject::busy>(
+      {"invalid", "suite_unknown", "suite_not_allowed", "algorithm_unavailable", "epoch", "busy"}, code, "invalid");
 }
 
 namespace {

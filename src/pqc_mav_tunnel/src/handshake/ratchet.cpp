@@ -3,16 +3,6 @@
 
 namespace pqcmav {
 
-std::string_view to_string(RatchetBar bar) noexcept {
-  switch (bar) {
-    case RatchetBar::none: return "none";
-    case RatchetBar::feature: return "feature";
-    case RatchetBar::in_a_row: return "in_a_row";
-    case RatchetBar::key_age: return "key_age";
-  }
-  return "invalid";
-}
-
 std::string_view describe(RatchetBar bar) noexcept {
   switch (bar) {
     case RatchetBar::none: return "Nothing bars a ratchet.";

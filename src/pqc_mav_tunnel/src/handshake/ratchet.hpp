@@ -12,7 +12,6 @@ namespace pqcmav {
 
 /// Why a session must not be ratcheted.
 enum class RatchetBar : std::uint8_t { none, feature, in_a_row, key_age };
-std::string_view to_string(RatchetBar bar) noexcept;  // the identifier
 /// A sentence: why, and what to do instead.
 std::string_view describe(RatchetBar bar) noexcept;
 /// `key_old`: the last full handshake is longer ago than key_limit_s.

@@ -23,14 +23,7 @@ namespace pqcmav {
 namespace fs = std::filesystem;
 
 std::string_view to_string(KeyKind kind) noexcept {
-  switch (kind) {
-    case KeyKind::psk: return "psk";
-    case KeyKind::sig_secret: return "sig-secret";
-    case KeyKind::sig_public: return "sig-public";
-    case KeyKind::restart: return "restart";
-    case KeyKind::return_grant: return "return";
-  }
-  return "unknown";
+  return name_in<KeyKind::return_grant>({"psk", "sig-secret", "sig-public", "restart", "return"}, kind, "unknown");
 }
 
 namespace {

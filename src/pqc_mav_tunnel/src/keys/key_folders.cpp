@@ -49,7 +49,7 @@ std::string fingerprint(KeyKind kind, std::string_view algorithm, ByteView key) 
   append_lp(input, key);
   const auto hash = sha256({input});
   std::string out;
-  for (std::size_t i = 0; i < 16; i += 2) out += (i > 0 ? " " : "") + to_hex(ByteView(hash).subspan(i, 2));
+  for (std::size_t i = 0; i < 16; i += 2) out.append(i > 0 ? " " : "").append(to_hex(ByteView(hash).subspan(i, 2)));
   return out;
 }
 

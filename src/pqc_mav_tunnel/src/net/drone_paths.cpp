@@ -7,6 +7,7 @@
 
 #include "constants.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -31,15 +32,7 @@ std::vector<PathPace> paces_of(const EngineConfig& config) {
 bool is_address(const std::string& via) { return is_ipv4(via) || is_ipv6(via); }
 
 std::string_view name_of(PathChoice::State state) noexcept {
-  using enum PathChoice::State;
-  switch (state) {
-    case off: return "off";
-    case unknown: return "unknown";
-    case dead: return "dead";
-    case good: return "good";
-    case best: return "best";
-  }
-  return "";
+  return name_in<PathChoice::State::best>({"off", "unknown", "dead", "good", "best"}, state, "");
 }
 
 }  // namespace
