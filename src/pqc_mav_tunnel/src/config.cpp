@@ -70,12 +70,6 @@ void check_id(const std::string& id, const std::string& key) {
                       "'" + key + "': '" + id + "' is not a valid id; use 1-32 characters out of a-z 0-9 _ -.");
 }
 
-std::string joined(const Strings& parts) {
-  std::string out;
-  for (const auto& part : parts) out += (out.empty() ? "" : ", ") + part;
-  return out;
-}
-
 class Reader {
  public:
   Reader(Role role, const FlatConfig& values) : role_(role), values_(values) { refuse_unknown(); }
@@ -318,7 +312,7 @@ EngineConfig EngineConfig::from_flat(const FlatConfig& given) {
   auto values = given;
   // A list of ground stations is the same as their names with commas.
   if (const auto it = values.find("peer"); it != values.end() && std::holds_alternative<Strings>(it->second))
-    it->second = joined(std::get<Strings>(it->second));
+    it->second = listed(std::get<Strings>(it->second));
   out.role = role_of(values);
   Reader in(out.role, values);
   in.get<std::string>("role");

@@ -8,6 +8,7 @@
 
 #include "constants.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -59,11 +60,9 @@ ConfigValue checked_value(const ConfigKey& key, const std::string& shown, const 
   }
   if (!key.choices.empty()) {
     const auto& text = std::get<std::string>(value);
-    if (std::find(key.choices.begin(), key.choices.end(), text) == key.choices.end()) {
-      std::string all;
-      for (const auto choice : key.choices) all += (all.empty() ? "" : ", ") + std::string(choice);
-      throw TunnelError(Errc::config_invalid, "'" + shown + "' is '" + text + "'; it must be one of: " + all + ".");
-    }
+    if (std::find(key.choices.begin(), key.choices.end(), text) == key.choices.end())
+      throw TunnelError(Errc::config_invalid,
+                        "'" + shown + "' is '" + text + "'; it must be one of: " + listed(key.choices) + ".");
   }
   return value;
 }

@@ -13,6 +13,7 @@
 
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/host_config.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -259,13 +260,9 @@ std::string text_of(const std::string& path) {
 
 FlatConfig ConfigSources::read() const {
   std::vector<Layer> layers;
-  std::string names;
   bool found = false;
-  for (const auto& path : files) {
-    found = add_text(text_of(path), path, node, layers) || found;
-    names += (names.empty() ? "" : ", ") + path;
-  }
-  expect_found(found || files.empty(), names, node);
+  for (const auto& path : files) found = add_text(text_of(path), path, node, layers) || found;
+  expect_found(found || files.empty(), listed(files), node);
   auto config = merged(layers);
   for (const auto& text : settings)
     for (auto& [key, value] : setting(text)) config.insert_or_assign(key, value);

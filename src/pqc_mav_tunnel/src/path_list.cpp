@@ -10,6 +10,7 @@
 #include "net/plain_endpoint.hpp"
 #include "peer_list.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -83,12 +84,8 @@ void check_paths(const EngineConfig& config) {
 std::string problem_of_path(const EngineConfig& config, const std::string& name) {
   if (config.paths.empty())
     return "This end has one way to the other alone; name several in the drone's 'paths' (docs/paths.md).";
-  std::string known;
-  for (const auto& each : config.paths) {
-    if (each.name == name) return {};
-    known += (known.empty() ? "" : ", ") + each.name;
-  }
-  return "There is no path '" + name + "'; there are " + known + ".";
+  if (std::ranges::find(config.paths, name, &PathEntry::name) != config.paths.end()) return {};
+  return "There is no path '" + name + "'; there are " + listed(config.paths, &PathEntry::name) + ".";
 }
 
 }  // namespace pqcmav

@@ -8,6 +8,7 @@
 #include "net/plain_endpoint.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -75,13 +76,9 @@ std::vector<PeerEntry> peer_list(const std::string& text, const std::string& gcs
 }
 
 std::string problem_of_station(const EngineConfig& config, const std::string& gcs_id) {
-  if (gcs_id.empty()) return {};
-  std::string known;
-  for (const auto& each : config.peers) {
-    if (each.gcs_id == gcs_id) return {};
-    known += (known.empty() ? "" : ", ") + each.gcs_id;
-  }
-  return "'station' is '" + gcs_id + "', but 'peer' has " + known + ".";
+  const auto& all = config.peers;
+  if (gcs_id.empty() || std::ranges::find(all, gcs_id, &PeerEntry::gcs_id) != all.end()) return {};
+  return "'station' is '" + gcs_id + "', but 'peer' has " + listed(all, &PeerEntry::gcs_id) + ".";
 }
 
 }  // namespace pqcmav

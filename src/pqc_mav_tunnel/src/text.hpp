@@ -2,6 +2,7 @@
 // Small helpers for the sentences people read.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ std::string lowered(std::string_view text);
 
 /// Two digits for each byte, without anything between.
 std::string to_hex(ByteView bytes);
+
+/// With commas between; `name` is what is shown of each.
+template <typename All, typename Name = std::identity>
+std::string listed(const All& all, const Name& name = {}) {
+  std::string out;
+  for (const auto& each : all) out.append(out.empty() ? "" : ", ").append(std::invoke(name, each));
+  return out;
+}
 
 /// What a value is called in a table of all names of its enumeration, whose first is 0; `otherwise` for any other value.
 template <auto Last, std::size_t Size>

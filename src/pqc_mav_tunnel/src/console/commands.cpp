@@ -8,6 +8,7 @@
 #include "clock.hpp"
 #include "console/request.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -104,11 +105,8 @@ CommandAnswer Commands::answer(std::string_view line, const Asker& who) {
     const auto& entries = table();
     const auto entry =
         std::find_if(entries.begin(), entries.end(), [&](const auto& each) { return each.name == name; });
-    if (entry == entries.end()) {
-      std::string known;
-      for (const auto& each : entries) known += (known.empty() ? "" : ", ") + std::string(each.name);
-      refuse("unknown_command", "There is no command '" + name + "'; there are " + known + ".");
-    }
+    if (entry == entries.end())
+      refuse("unknown_command", "There is no command '" + name + "'; there are " + listed(entries, &Entry::name) + ".");
     for (const auto& [field, value] : request.items())
       if (field != "v" && field != "id" && field != "command" &&
           std::find(entry->fields.begin(), entry->fields.end(), field) == entry->fields.end())

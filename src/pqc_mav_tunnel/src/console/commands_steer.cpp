@@ -127,12 +127,10 @@ CommandAnswer Commands::request_rekey(const Json& request, const Asker& who) {
             Json out = {{"ok", false}, {"suite", ""}, {"epoch", 0}, {"rekey_ms", 0}, {"pin_for_s", 0}, {"message", ""}};
             try {
               const auto ports = engine_.ports().plain;
-              if (drone.empty() && ports.size() != 1) {
-                std::string known;
-                for (const auto& each : ports) known += (known.empty() ? "" : ", ") + each.first;
+              if (drone.empty() && ports.size() != 1)
                 refuse("which_drone", "This gcs serves " + std::to_string(ports.size()) +
-                                          " drones: name one in drone_id (" + known + ").");
-              }
+                                          " drones: name one in drone_id (" +
+                                          listed(ports, [](const auto& each) { return each.first; }) + ").");
               const auto asked = drone.empty() ? ports.front().first : drone;
               const std::chrono::nanoseconds timeout(to_ns(kServiceWait));
               const auto done = engine_.request_rekey(asked, suite, reason, timeout, kind, pin);

@@ -179,11 +179,7 @@ std::vector<AlgorithmCheck> preflight() {
   return out;
 }
 
-std::string providers_text() {
-  std::string out;
-  for (const auto* provider : providers()) out += (out.empty() ? "" : ", ") + provider->title();
-  return out;
-}
+std::string providers_text() { return listed(providers(), &Provider::title); }
 
 std::string liboqs_version() {
 #ifdef PQCMAV_WITHOUT_LIBOQS

@@ -128,8 +128,7 @@ const Suite& require_suite(std::string_view id_or_code) { return require_suite(i
 const Suite& require_suite(std::string_view id_or_code, ProviderChoice choice) {
   const Suite* suite = find_suite(id_or_code);
   if (suite == nullptr) {
-    std::string closest;
-    for (const auto& id : closest_suites(id_or_code)) closest += (closest.empty() ? "" : ", ") + id;
+    const auto closest = listed(closest_suites(id_or_code));
     throw TunnelError(Errc::suite_unknown,
                       "There is no suite \"" + shortened(id_or_code) + "\"; " +
                           (closest.empty() ? "'pqcmav suites' lists all" : "the closest are " + closest) + ".");

@@ -10,6 +10,7 @@
 #include "keys/key_path.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 
@@ -36,12 +37,9 @@ std::vector<const SigInfo*> chosen_algorithms(const std::vector<std::string>& to
   std::vector<const SigInfo*> out;
   for (const auto& token : tokens) {
     const SigInfo* sig = find_sig(token);
-    if (sig == nullptr) {
-      std::string known;
-      for (const auto& entry : sigs()) known += (known.empty() ? "" : ", ") + std::string(entry.token);
+    if (sig == nullptr)
       throw TunnelError(Errc::config_invalid, "There is no signature algorithm \"" + token.substr(0, kNameMax) +
-                                                  "\"; there are " + known + ".");
-    }
+                                                  "\"; there are " + listed(sigs(), &SigInfo::token) + ".");
     const Sig available(*sig);  // throws, with the reason, where no library here has it
     if (std::ranges::find(out, sig) == out.end()) out.push_back(sig);
   }

@@ -112,9 +112,7 @@ std::vector<EndpointStatus> PlainHub::endpoints() const {
 
 std::string PlainHub::text() const {
   const std::lock_guard lock(mutex_);
-  std::string out;
-  for (const auto& view : views_) out += (out.empty() ? "" : ", ") + view.name;
-  return out;
+  return listed(views_, &View::name);
 }
 
 std::string PlainHub::problem() const {
