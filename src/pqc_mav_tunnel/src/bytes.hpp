@@ -45,6 +45,9 @@ inline T load_be(const std::uint8_t* in) noexcept {
   return value;
 }
 
+/// For tables by eight random bytes.
+inline std::uint64_t key_of(const ByteArray<8>& id) noexcept { return load_be<std::uint64_t>(id.data()); }
+
 template <typename T>
 inline void append_be(Bytes& out, T value) {
   const auto at = out.size();

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::uint64_t kTickNs = 100'000'000, kSoonestNs = 1'000'000;  // as the engine
 
-std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_t>(id.data()); }
-
-SessionTimers session_timers(const EngineConfig& config) {
-  return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
-}
-
 StationTimers station_timers(const EngineConfig& config) {
   return {to_ns(config.reconnect_after_s), to_ns(config.failback_s), to_ns(kStandbyLost), to_ns(kStandbyRetry)};
 }
@@ -117,9 +111,7 @@ void FleetDrone::on_control(const ControlList& controls, bool current, std::uint
       link_.estimator.on_aside_told(now, key_of(link_.session.current()->id), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       link_.estimator.on_aside(key_of(link_.session.current()->id));
-      std::array<std::uint8_t, 16> tlvs{};
-      const auto size = append_control(tlvs, 0, PathResponse{challenge->random});
-      send_control(ByteView(tlvs).first(*size), now);
+      send_control(OneControl(PathResponse{challenge->random}), now);
     } else if (const auto* grant = std::get_if<ReturnGrant>(&control)) {
       ticket_ = ticket_of(*grant);
       acknowledge(control, now);
@@ -137,8 +129,7 @@ void FleetDrone::on_control(const ControlList& controls, bool current, std::uint
 }
 
 void FleetDrone::acknowledge(const Control& control, std::uint64_t now) {
-  std::array<std::uint8_t, 16> tlvs{};
-  send_control(ByteView(tlvs).first(append_control(tlvs, 0, got_for(control).value()).value()), now);
+  send_control(OneControl(got_for(control).value()), now);
 }
 
 void FleetDrone::say(ByteView message, std::uint64_t now) {

@@ -95,11 +95,6 @@ class HandshakeAttempts {
   [[nodiscard]] std::vector<std::uint64_t> due(std::uint64_t now) const;
 
  private:
-  template <std::size_t N>
-  static std::uint64_t key_of(const ByteArray<N>& name) noexcept {
-    static_assert(N == sizeof(std::uint64_t));
-    return load_be<std::uint64_t>(name.data());
-  }
   void withdraw(Attempt& attempt);
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Attempt>> all_;

@@ -37,10 +37,6 @@ const std::string kEncryptedPurpose = "encrypted packets (UDP)";
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
                         kTap = 6, kSnapshot = 7, kFirstPath = 8, kFirstPlain = kFirstPath + kPathsMost;
 
-SessionTimers timers_of(const EngineConfig& config) {
-  return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
-}
-
 Fd checked(int fd, const char* what) {
   if (fd < 0) throw TunnelError(Errc::io, std::string("Cannot create ") + what + ": " + system_reason(errno) + ".");
   return Fd(fd);
@@ -99,7 +95,7 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
     for (std::size_t i = 0; i < paths_->count(); ++i) watch_path(i);
   }
   if (drone && config_.standby && config_.peers.size() > 1) {
-    links_.push_back(std::make_shared<Link>(config_.drone_id, true, timers_of(config_), config_.replay_window));
+    links_.push_back(std::make_shared<Link>(config_.drone_id, true, session_timers(config_), config_.replay_window));
     links_.back()->station = kNoStation;
   }
   // A run towards a local UDP socket that did not ask for runs arrives as single datagrams; that has nothing to do with
@@ -245,11 +241,9 @@ void DataPlane::stop() {
     if (side_) side_->stop();
   }
   const auto now = now_ns();
-  std::array<std::uint8_t, 16> tlvs{};
-  const auto size = append_control(tlvs, 0, Close{1});
   for (auto& link : links_) {
     if (!link) continue;
-    send_control_now(*link, ByteView(tlvs).first(*size), now);
+    send_control_now(*link, OneControl(Close{1}), now);
     link->session.wipe();
     link->publish(now);
     link->plain.reset();

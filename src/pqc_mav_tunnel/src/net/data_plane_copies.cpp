@@ -110,7 +110,7 @@ void DataPlane::note_arrived(Link& link, std::uint64_t now) {
   const auto& keys = link.session.current();
   if (!keys || (config_.role == Role::gcs && !several(link))) return;
   if (!link.late) link.late = std::make_unique<LateGuard>();
-  link.late->note(load_be<std::uint64_t>(keys->id.data()), link.session.next_expected(), now);
+  link.late->note(key_of(keys->id), link.session.next_expected(), now);
 }
 
 /// Did a later packet come so long before this one that this one is out of date?

@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <utility>
 
@@ -18,10 +17,6 @@ namespace {
 // Frames of a serial line that came at the same moment go in one datagram, up to so many bytes.
 constexpr std::size_t kStreamTogether = 512;
 constexpr std::size_t kReportTurns = 10;
-
-SessionTimers link_timers(const EngineConfig& config) {
-  return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
-}
 
 /// What a drone may have taken itself: port numbers, and serial ports as they are written.
 std::vector<std::string> places_of(const DroneEntry& entry) {
@@ -48,7 +43,7 @@ void DataPlane::close_radio(const std::shared_ptr<const Wire>& wire) { air_->rem
 std::shared_ptr<Link> DataPlane::make_link(std::size_t index, const DroneEntry& entry, Plaintext plain,
                                            std::shared_ptr<const Wire> wire) const {
   auto link =
-      std::make_shared<Link>(entry.id, config_.role == Role::drone, link_timers(config_), config_.replay_window);
+      std::make_shared<Link>(entry.id, config_.role == Role::drone, session_timers(config_), config_.replay_window);
   link->bundler = Bundler(config_.bundle_ms * 1'000'000, config_.bundle_bytes);
   (void)link->exchange_wire(std::move(wire));
   (void)link->exchange_plain(std::move(plain));
@@ -134,9 +129,7 @@ bool DataPlane::remove_link(std::size_t index) {
     auto& plane = owner(index);
     const auto link = links_[index];
     const auto now = now_ns();
-    std::array<std::uint8_t, 16> tlvs{};
-    const auto size = append_control(tlvs, 0, Close{kCloseRemoved});
-    plane.send_control_now(*link, ByteView(tlvs).first(*size), now);
+    plane.send_control_now(*link, OneControl(Close{kCloseRemoved}), now);
     if (handshakes_ != nullptr) handshakes_->on_removed(index, now);
     link->session.wipe();
     key_changes_.fetch_add(1, std::memory_order_relaxed);

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint64_t kLogEveryNs = 60'000'000'000;
 
-std::uint64_t key_of(const SessionId& id) noexcept { return load_be<std::uint64_t>(id.data()); }
-
 }  // namespace
 
 void DataPlane::read_plain(std::size_t index, std::uint64_t now, Round& round) {
@@ -342,9 +340,7 @@ void DataPlane::heard_at(Link& link, const SockAddr& source, std::size_t size, s
 void DataPlane::follow_path(Link& link, std::uint64_t now) {
   if (!link.paths) return;
   while (const auto challenge = link.paths->poll(now)) {
-    std::array<std::uint8_t, 16> tlvs{};
-    const auto used = append_control(tlvs, 0, PathChallenge{challenge->value});
-    send_control_to(link, &challenge->to, ByteView(tlvs).first(*used), now);
+    send_control_to(link, &challenge->to, OneControl(PathChallenge{challenge->value}), now);
     ++link.aside;
   }
   if (link.booked_revision == link.paths->revision()) return;

@@ -58,9 +58,7 @@ void DataPlane::tend_paths(std::uint64_t now) {
   for (std::size_t i = 0; i < paths_->count(); ++i) {
     const auto& to = paths_->peer(i);
     if (to.empty() || !choice.probe_due(i, now)) continue;
-    std::array<std::uint8_t, 32> tlvs{};
-    const auto size = append_control(tlvs, 0, paths_->ask(i, now_ns()));
-    send_control_to(link, &to, ByteView(tlvs).first(*size), now);
+    send_control_to(link, &to, OneControl(paths_->ask(i, now_ns())), now);
   }
   paths_->publish(now);
 }
@@ -91,9 +89,8 @@ void DataPlane::tell_paths(std::uint64_t now) {
       continue;
     link->paths_told = word.serial;
     link->announcements.put(Announcements::of(word));
-    std::array<std::uint8_t, 16> tlvs{};
-    const auto used = ByteView(tlvs).first(*append_control(tlvs, 0, word));
-    link == links_[0] ? send_control_by_all(*link, used, now) : send_control_now(*link, used, now);
+    const OneControl told(word);
+    link == links_[0] ? send_control_by_all(*link, told, now) : send_control_now(*link, told, now);
   }
 }
 
@@ -109,9 +106,7 @@ void DataPlane::take_path(std::size_t path, const std::string& why, std::uint64_
   settle_on_peer(link, now);
   paths_->tell_move(before, path, why);
   tell_paths(now);
-  std::array<std::uint8_t, 32> tlvs{};
-  const auto size = append_control(tlvs, 0, paths_->ask(path, now_ns()));
-  send_control_now(link, ByteView(tlvs).first(*size), now, true);
+  send_control_now(link, OneControl(paths_->ask(path, now_ns())), now, true);
   if (has_standby_link() && !links_[1]->peer.empty()) {
     links_[1]->peer.path = static_cast<std::uint8_t>(path);
     links_[1]->next_probe_ns = now;

@@ -70,8 +70,7 @@ void DataPlane::send_parameters(Link& link, std::uint64_t now) {
   const auto probe = link.probes.ask(now_ns());
   link.last_probe_ns = now;
   link.parameter_pace.probed(probe.id, now);
-  std::array<std::uint8_t, 16> tlvs{};
-  send_control_now(link, ByteView(tlvs).first(*append_control(tlvs, 0, probe)), now);
+  send_control_now(link, OneControl(probe), now);
 }
 
 /// Seals and sends what may leave now. The shaper keeps the packets as they are until it takes another one.

@@ -36,9 +36,7 @@ void DataPlane::make_way(std::size_t index, const StationPart& part, std::uint64
 
 /// "Moved": advice, so that its operator does not wait for this drone.
 void DataPlane::part_from(Link& link, std::uint64_t now) {
-  std::array<std::uint8_t, 16> tlvs{};
-  const auto size = append_control(tlvs, 0, Close{kCloseMoved});
-  send_control_now(link, ByteView(tlvs).first(*size), now);
+  send_control_now(link, OneControl(Close{kCloseMoved}), now);
   link.forget_session();
 }
 

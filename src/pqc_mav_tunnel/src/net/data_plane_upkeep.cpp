@@ -61,16 +61,13 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       // Under old keys it belongs to a session that is over.
       if (handshakes_ != nullptr && current) handshakes_->on_session_frame(index, part->value, now);
     } else if (const auto* aside = std::get_if<Aside>(&control)) {
-      if (current)
-        link.estimator.on_aside_told(now, load_be<std::uint64_t>(link.session.current()->id.data()), aside->count);
+      if (current) link.estimator.on_aside_told(now, key_of(link.session.current()->id), aside->count);
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
-      if (current) link.estimator.on_aside(load_be<std::uint64_t>(link.session.current()->id.data()));
+      if (current) link.estimator.on_aside(key_of(link.session.current()->id));
       const bool numbered = paths_ && link.session.agreed(features::kPaths);
       if (config_.role == Role::drone && (numbered || came_by_the_route(link, source))) {
-        std::array<std::uint8_t, 16> tlvs{};
-        const auto path = numbered ? source.path : kNoPath;
-        const auto size = append_control(tlvs, 0, PathResponse{challenge->random, path});
-        send_control_to(link, numbered ? &source : nullptr, ByteView(tlvs).first(*size), now);
+        const OneControl answer(PathResponse{challenge->random, numbered ? source.path : kNoPath});
+        send_control_to(link, numbered ? &source : nullptr, answer, now);
       }
     } else if (const auto* response = std::get_if<PathResponse>(&control)) {
       if (link.paths && current) link.paths->on_response(response->random, now, response->path);
@@ -110,10 +107,7 @@ bool DataPlane::came_by_the_route(const Link& link, const SockAddr& source) cons
 }
 
 void DataPlane::acknowledge(Link& link, const Control& control, std::uint64_t now) {
-  const auto got = got_for(control);
-  std::array<std::uint8_t, 16> tlvs{};
-  if (const auto used = got ? append_control(tlvs, 0, *got) : std::nullopt)
-    send_control_now(link, ByteView(tlvs).first(*used), now);
+  if (const auto got = got_for(control)) send_control_now(link, OneControl(*got), now);
 }
 
 /// At once of the first packet under new keys, before which nothing can wait in the link: the least delay there is.

@@ -26,20 +26,8 @@ std::uint64_t ProbeTracker::timeout_ns() const noexcept {
   return rtt_ ? *rtt_ + std::max(*rtt_ / 4, kSlack) + kSlack : kUnknown;
 }
 
-std::optional<std::uint64_t> ProbeTracker::rtt_min_ns() const noexcept {
-  if (count_ == 0) return std::nullopt;
-  const auto n = std::min(count_, samples_.size());
-  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n),
-                          [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
-      ->rtt;
-}
-
-std::optional<std::int64_t> ProbeTracker::offset_ns() const noexcept {
-  if (count_ == 0) return std::nullopt;
-  const auto n = std::min(count_, samples_.size());
-  return std::min_element(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(n),
-                          [](const auto& a, const auto& b) { return a.rtt < b.rtt; })
-      ->offset;
+SessionTimers session_timers(const EngineConfig& config) noexcept {
+  return {to_ns(config.degraded_after_s), to_ns(config.session_limit_s), to_ns(config.grace_s), to_ns(kUnusedKeyLimit)};
 }
 
 void Link::note_round_trip(std::optional<std::uint64_t> full, const SockAddr& with) noexcept {

@@ -2,9 +2,11 @@
 // One drone as the data thread sees it, and the picture of it that other threads may read.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "net/upkeep_pace.hpp"
 #include "net/yield.hpp"
 #include "paths/packet_again.hpp"
+#include "pqc_mav_tunnel/config.hpp"
 #include "session/control_frame.hpp"
 #include "session/late_guard.hpp"
 #include "session/link_estimator.hpp"
@@ -68,11 +71,11 @@ class ProbeTracker {
   [[nodiscard]] std::optional<std::uint64_t> rtt_ns() const noexcept { return rtt_; }
   /// How long an answer may take before it counts as lost (docs/protocol.md section 5, rule 6).
   [[nodiscard]] std::uint64_t timeout_ns() const noexcept;
-  [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> rtt_min_ns() const noexcept { return least(&Sample::rtt); }
   /// The least since the path is what it is: that of the last eight does not show a queue which stays.
   [[nodiscard]] std::optional<std::uint64_t> least_ns() const noexcept { return least_; }
   void forget_least() noexcept { least_.reset(); }
-  [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept { return least(&Sample::offset); }
   /// When the newest probe was sent that was answered; 0: none was.
   [[nodiscard]] std::uint64_t answered_ns() const noexcept { return answered_; }
   /// The next probe; replies to the last eight count, each once. (Behind a long queue more than one is on its way.)
@@ -86,6 +89,13 @@ class ProbeTracker {
     std::uint64_t rtt;
     std::int64_t offset;
   };
+  /// A figure of the quickest sample; nothing before there is one.
+  template <typename Figure>
+  [[nodiscard]] std::optional<Figure> least(Figure Sample::* figure) const noexcept {
+    const auto known = std::span(samples_).first(std::min(count_, samples_.size()));
+    if (known.empty()) return std::nullopt;
+    return (*std::ranges::min_element(known, {}, &Sample::rtt)).*figure;
+  }
   std::array<Probe, 8> open_{};  // id 0: none
   std::uint32_t next_id_ = 1;
   std::array<Sample, 8> samples_{};
@@ -93,6 +103,8 @@ class ProbeTracker {
   std::optional<std::uint64_t> rtt_, least_;
   std::uint64_t answered_ = 0;
 };
+
+SessionTimers session_timers(const EngineConfig& config) noexcept;
 
 /// Where the plaintext of a drone comes from and goes to.
 struct Plaintext {

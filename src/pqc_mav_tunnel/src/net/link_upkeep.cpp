@@ -38,7 +38,7 @@ std::size_t append_seen(const Link& link, MutableBytes tlvs, std::size_t used) n
   if (const auto highest = link.session.seen()) used = append_control(tlvs, used, Seen{*highest}).value_or(used);
   const auto& current = link.session.current();
   const auto& came = link.arrived;
-  if (came.at == 0 || !current || came.key != load_be<std::uint64_t>(current->id.data())) return used;
+  if (came.at == 0 || !current || came.key != key_of(current->id)) return used;
   return append_control(tlvs, used, Arrived{came.highest, came.at, link.bytes_arrived}).value_or(used);
 }
 

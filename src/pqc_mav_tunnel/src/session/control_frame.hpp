@@ -132,6 +132,16 @@ bool parse_controls(ByteView content, ControlList& out) noexcept;
 /// Appends one TLV at `out[used...]`; returns the new fill, or nullopt without room or when a string is too long. No
 /// allocation.
 std::optional<std::size_t> append_control(MutableBytes out, std::size_t used, const Control& control) noexcept;
+/// The content of a frame that has one message of at most 32 bytes, which is good.
+class OneControl {
+ public:
+  explicit OneControl(const Control& control) noexcept : size_(*append_control(bytes_, 0, control)) {}
+  operator ByteView() const noexcept { return ByteView(bytes_).first(size_); }  // NOLINT: as which it is sent
+
+ private:
+  ByteArray<32> bytes_{};
+  std::size_t size_;
+};
 /// The GOT that answers `control`, for its receiver to send and for its sender to compare; nullopt for a type that is
 /// not acknowledged.
 std::optional<Got> got_for(const Control& control);
