@@ -6,6 +6,7 @@
 #include "crypto/x25519.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/handshake_clock.hpp"
+#include "handshake/handshake_end.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/lack.hpp"
@@ -57,10 +58,10 @@ void check(const InitiatorParams& params) {
 
 }  // namespace
 
-struct HandshakeInitiator::Impl {
+struct HandshakeInitiator::Impl : HandshakeEnd {
   enum class Wait { start, server_hello, server_finish };
 
-  explicit Impl(InitiatorParams&& given) : params(std::move(given)), clock(times) { check(params); }
+  explicit Impl(InitiatorParams&& given) : params(std::move(given)) { check(params); }
 
   HandshakeStep fail(HandshakeError why) {
     error = why;
@@ -81,12 +82,6 @@ struct HandshakeInitiator::Impl {
     keys.k_d2g = Secret<32>();
     keys.k_g2d = Secret<32>();
     keys.chain = Secret<32>();
-  }
-
-  HandshakeStep answer(std::size_t message, Bytes frame) {
-    times.bytes_sent += frame.size();
-    clock.sent(message);
-    return {status, std::move(frame), {}};
   }
 
   HandshakeStep on_data(ByteView received) {
@@ -262,22 +257,14 @@ struct HandshakeInitiator::Impl {
   }
 
   InitiatorParams params;
-  FrameReader reader;
   Wait wait = Wait::start;
-  HandshakeStatus status = HandshakeStatus::working;
-  HandshakeError error = HandshakeError::none;
-  std::uint8_t reject_code = 0;
   Families avoided;
   std::string reason;  // of a refusal that says more than its code
-  HandshakeTimes times;
-  PhaseClock clock;
   Bytes m1;
   RunningHash hello_hash, h2;  // over M0 || M1 || M2- and M0 || M1 || M2
   std::size_t hashed = 0;      // bytes of M2 in h2
   std::optional<X25519> x25519;
   Hash expected_confirm{};
-  SessionKeys keys;
-  bool keys_taken = false;
 };
 
 HandshakeInitiator::HandshakeInitiator(InitiatorParams params) : impl_(std::make_unique<Impl>(std::move(params))) {}
@@ -294,14 +281,7 @@ const std::vector<FrameLimits>& HandshakeInitiator::expecting() const noexcept {
 HandshakeStep HandshakeInitiator::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
   if (self.wait == Impl::Wait::start) throw TunnelError(Errc::state, "A handshake is started before it takes data.");
-  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
-  self.clock.enter(now_ns);
-  self.times.bytes_received += received.size();
-  try {
-    return self.on_data(received);
-  } catch (const std::exception&) {
-    return self.fail(HandshakeError::crypto);
-  }
+  return step_of(self, received, now_ns, [&] { return self.on_data(received); });
 }
 
 void HandshakeInitiator::prepare() noexcept {
@@ -324,11 +304,6 @@ std::string HandshakeInitiator::reason() const {
 }
 const HandshakeTimes& HandshakeInitiator::times() const noexcept { return impl_->times; }
 
-SessionKeys HandshakeInitiator::take_keys() {
-  if (impl_->status != HandshakeStatus::done || std::exchange(impl_->keys_taken, true)) {
-    throw TunnelError(Errc::state, "Keys can be taken once, after the handshake is done.");
-  }
-  return std::move(impl_->keys);
-}
+SessionKeys HandshakeInitiator::take_keys() { return impl_->take_keys("handshake"); }
 
 }  // namespace pqcmav

@@ -4,6 +4,7 @@
 #include "crypto/x25519.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/handshake_clock.hpp"
+#include "handshake/handshake_end.hpp"
 #include "handshake/handshake_messages.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/lack.hpp"
@@ -32,11 +33,11 @@ SessionId fresh_session_id(const RandomSource& random, const std::function<bool(
   throw TunnelError(Errc::crypto, "The source of randomness gives no usable session id; a session needs a random one.");
 }
 
-struct HandshakeResponder::Impl {
+struct HandshakeResponder::Impl : HandshakeEnd {
   enum class Wait { client_hello, go_on, client_finish };
 
   Impl(std::shared_ptr<const ResponderEnv>&& given, std::optional<RunningSession>&& running)
-      : env(std::move(given)), session(std::move(running)), rekey(session.has_value()), clock(times) {
+      : env(std::move(given)), session(std::move(running)), rekey(session.has_value()) {
     check(env.get());
     reader.expect(client_hello_limits());
   }
@@ -66,12 +67,6 @@ struct HandshakeResponder::Impl {
     keys.chain = Secret<32>();
     keys.own_index.release();
     session.reset();
-  }
-
-  HandshakeStep answer(std::size_t message, Bytes frame) {
-    times.bytes_sent += frame.size();
-    clock.sent(message);
-    return {status, std::move(frame), {}};
   }
 
   HandshakeStep on_data(ByteView received) {
@@ -259,15 +254,8 @@ struct HandshakeResponder::Impl {
   std::shared_ptr<const ResponderEnv> env;
   std::optional<RunningSession> session;
   const bool rekey;
-  FrameReader reader;
   Wait wait = Wait::client_hello;
-  HandshakeStatus status = HandshakeStatus::working;
-  HandshakeError error = HandshakeError::none;
-  std::uint8_t reject_code = 0;
   std::uint16_t detail = 0;  // in the place of retry_ms: what of the suite Reject 2 avoids, or Reject 3 lacks
-  bool keys_taken = false;
-  HandshakeTimes times;
-  PhaseClock clock;
   Bytes m1;
   ClientHello hello;  // views into m1
   std::string drone_id;
@@ -278,7 +266,6 @@ struct HandshakeResponder::Impl {
   SecretBytes kem_secret;
   std::optional<X25519> x25519;
   Hash h2{};
-  SessionKeys keys;
 };
 
 HandshakeResponder::HandshakeResponder(std::shared_ptr<const ResponderEnv> env, std::optional<RunningSession> session)
@@ -289,14 +276,7 @@ const std::vector<FrameLimits>& HandshakeResponder::expecting() const noexcept {
 
 HandshakeStep HandshakeResponder::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
-  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
-  self.clock.enter(now_ns);
-  self.times.bytes_received += received.size();
-  try {
-    return self.on_data(received);
-  } catch (const std::exception&) {
-    return self.fail(HandshakeError::crypto);
-  }
+  return step_of(self, received, now_ns, [&] { return self.on_data(received); });
 }
 
 bool HandshakeResponder::gated() const noexcept {
@@ -337,11 +317,6 @@ std::string HandshakeResponder::reason() const {
 }
 const HandshakeTimes& HandshakeResponder::times() const noexcept { return impl_->times; }
 
-SessionKeys HandshakeResponder::take_keys() {
-  if (impl_->status != HandshakeStatus::done || std::exchange(impl_->keys_taken, true)) {
-    throw TunnelError(Errc::state, "Keys can be taken once, after the handshake is done.");
-  }
-  return std::move(impl_->keys);
-}
+SessionKeys HandshakeResponder::take_keys() { return impl_->take_keys("handshake"); }
 
 }  // namespace pqcmav

@@ -3,6 +3,7 @@
 
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_clock.hpp"
+#include "handshake/handshake_end.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/lack.hpp"
 #include "handshake/ratchet.hpp"
@@ -12,8 +13,8 @@
 
 namespace pqcmav {
 
-struct RatchetInitiator::Impl {
-  explicit Impl(RatchetParams&& given) : params(std::move(given)), clock(times) {
+struct RatchetInitiator::Impl : HandshakeEnd {
+  explicit Impl(RatchetParams&& given) : params(std::move(given)) {
     const auto& session = params.session;
     if (session.suite == nullptr || session.chain.empty())
       throw TunnelError(Errc::state, "A ratchet needs a running session.");
@@ -46,10 +47,8 @@ struct RatchetInitiator::Impl {
     hello.kem_public = kem_public;
     times.public_key = kem_public.size();
     r1 = encode_ratchet_hello(hello);
-    times.bytes_sent += r1.size();
     reader.expect(ratchet_answer_limits(flags, *kem));
-    clock.sent(1);
-    return r1;
+    return answer(1, r1).send;
   }
 
   HandshakeStep fail(HandshakeError why) {
@@ -124,20 +123,12 @@ struct RatchetInitiator::Impl {
   }
 
   RatchetParams params;
-  FrameReader reader;
   std::uint8_t flags = 0;
   const KemInfo* kem = nullptr;
-  HandshakeStatus status = HandshakeStatus::working;
-  HandshakeError error = HandshakeError::none;
-  std::uint8_t reject_code = 0;
   Families avoided;
-  HandshakeTimes times;
-  PhaseClock clock;
   Bytes r1;
   SecretBytes kem_secret;
   std::optional<X25519> x25519;
-  SessionKeys keys;
-  bool keys_taken = false;
 };
 
 RatchetInitiator::RatchetInitiator(RatchetParams params) : impl_(std::make_unique<Impl>(std::move(params))) {}
@@ -152,14 +143,7 @@ Bytes RatchetInitiator::start(std::uint64_t now_ns) {
 HandshakeStep RatchetInitiator::on_data(ByteView received, std::uint64_t now_ns) {
   auto& self = *impl_;
   if (self.r1.empty()) throw TunnelError(Errc::state, "A ratchet is started before it takes data.");
-  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
-  self.clock.enter(now_ns);
-  self.times.bytes_received += received.size();
-  try {
-    return self.on_data(received);
-  } catch (const std::exception&) {
-    return self.fail(HandshakeError::crypto);
-  }
+  return step_of(self, received, now_ns, [&] { return self.on_data(received); });
 }
 
 const std::vector<FrameLimits>& RatchetInitiator::expecting() const noexcept { return impl_->reader.expecting(); }
@@ -169,10 +153,6 @@ Families RatchetInitiator::avoided() const noexcept { return impl_->avoided; }
 std::string RatchetInitiator::reason() const { return describe_ratchet(impl_->error, impl_->reject_code, true); }
 const HandshakeTimes& RatchetInitiator::times() const noexcept { return impl_->times; }
 
-SessionKeys RatchetInitiator::take_keys() {
-  if (impl_->status != HandshakeStatus::done || std::exchange(impl_->keys_taken, true))
-    throw TunnelError(Errc::state, "Keys can be taken once, after the ratchet is done.");
-  return std::move(impl_->keys);
-}
+SessionKeys RatchetInitiator::take_keys() { return impl_->take_keys("ratchet"); }
 
 }  // namespace pqcmav

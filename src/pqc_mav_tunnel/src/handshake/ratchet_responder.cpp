@@ -3,6 +3,7 @@
 
 #include "crypto/x25519.hpp"
 #include "handshake/handshake_clock.hpp"
+#include "handshake/handshake_end.hpp"
 #include "handshake/key_schedule.hpp"
 #include "handshake/ratchet.hpp"
 #include "handshake/ratchet_keys.hpp"
@@ -11,8 +12,8 @@
 
 namespace pqcmav {
 
-struct RatchetResponder::Impl {
-  explicit Impl(RatchetTerms&& given) : terms(std::move(given)), clock(times) {
+struct RatchetResponder::Impl : HandshakeEnd {
+  explicit Impl(RatchetTerms&& given) : terms(std::move(given)) {
     const auto& session = terms.session;
     const bool compact = (session.features & features::kCompact) != 0;
     if (session.suite == nullptr || session.chain.empty() || (compact && !terms.receive_index))
@@ -50,7 +51,7 @@ struct RatchetResponder::Impl {
     flags = hello->flags;
     if (terms.avoided.has(*suite)) return reject(Reject::suite_not_allowed, terms.avoided.bits());
     if (!allowed(*hello)) return reject(Reject::epoch);
-    return answer(*hello);
+    return on_hello(*hello);
   }
 
   [[nodiscard]] bool allowed(const RatchetHello& hello) {
@@ -63,7 +64,7 @@ struct RatchetResponder::Impl {
     return keys.own_index.value().has_value();
   }
 
-  HandshakeStep answer(const RatchetHello& hello) {
+  HandshakeStep on_hello(const RatchetHello& hello) {
     const auto& session = terms.session;
     RatchetAnswer said;
     said.session_id = fresh_session_id(terms.random, terms.takes_id);
@@ -108,23 +109,13 @@ struct RatchetResponder::Impl {
     id = said.session_id;
     forget();
     status = HandshakeStatus::done;
-    times.bytes_sent += r2.size();
-    clock.sent(2);
-    return {status, std::move(r2), {}};
+    return answer(2, std::move(r2));
   }
 
   RatchetTerms terms;
   const Suite* suite = nullptr;
-  FrameReader reader;
   std::uint8_t flags = kRatchetKem;
-  HandshakeStatus status = HandshakeStatus::working;
-  HandshakeError error = HandshakeError::none;
-  std::uint8_t reject_code = 0;
-  HandshakeTimes times;
-  PhaseClock clock;
   SessionId id{};
-  SessionKeys keys;
-  bool keys_taken = false;
 };
 
 RatchetResponder::RatchetResponder(RatchetTerms terms) : impl_(std::make_unique<Impl>(std::move(terms))) {}
@@ -132,14 +123,7 @@ RatchetResponder::~RatchetResponder() = default;
 
 HandshakeStep RatchetResponder::take(ByteView message, std::uint64_t now_ns) {
   auto& self = *impl_;
-  if (self.status != HandshakeStatus::working) return {self.status, {}, {}};
-  self.clock.enter(now_ns);
-  self.times.bytes_received += message.size();
-  try {
-    return self.take(message);
-  } catch (const std::exception&) {
-    return self.fail(HandshakeError::crypto);
-  }
+  return step_of(self, message, now_ns, [&] { return self.take(message); });
 }
 
 const std::vector<FrameLimits>& RatchetResponder::expecting() const noexcept { return impl_->reader.expecting(); }
@@ -153,10 +137,6 @@ HandshakeKind RatchetResponder::kind() const noexcept {
 }
 std::string RatchetResponder::reason() const { return describe_ratchet(impl_->error, impl_->reject_code, false); }
 
-SessionKeys RatchetResponder::take_keys() {
-  if (impl_->status != HandshakeStatus::done || std::exchange(impl_->keys_taken, true))
-    throw TunnelError(Errc::state, "Keys can be taken once, after the ratchet is done.");
-  return std::move(impl_->keys);
-}
+SessionKeys RatchetResponder::take_keys() { return impl_->take_keys("ratchet"); }
 
 }  // namespace pqcmav
