@@ -97,7 +97,6 @@ inline constexpr seconds kGrantAge{3600};  // the unit of a return proof's seria
 inline constexpr seconds kRekeyInterval{600}, kKeyLimit{3600}, kOldKeyRetry{30};
 inline constexpr seconds kRekeyRetryFirst{5}, kRekeyRetryMost{60};  // after a rekey of its own that failed
 inline constexpr std::size_t kLargeServerHello = 16 * 1024;         // a suite with a longer M2 ratchets between rekeys
-inline constexpr seconds kLinkWindow{5};
 inline constexpr milliseconds kReportEvery{1000};
 inline constexpr milliseconds kProbeAfterReport{500};
 inline constexpr milliseconds kProbeSilence{1000};     // from this silence on ...

@@ -48,7 +48,6 @@ EventJournal::Batch EventJournal::since(std::uint64_t number, std::size_t most) 
   const auto first = std::clamp(number, oldest, next_);
   const auto count = std::min<std::uint64_t>(most, next_ - first);
   Batch out;
-  out.lost = number < first ? first - number : 0;
   out.next = first + count;
   const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(first - oldest);
   out.events.assign(begin, begin + static_cast<std::ptrdiff_t>(count));

@@ -34,7 +34,6 @@ class EventJournal {
 
   struct Batch {
     std::vector<std::shared_ptr<const Event>> events;
-    std::uint64_t lost = 0;  // came since, and are gone
     std::uint64_t next = 0;  // number of the next one to ask for
   };
   /// The events with this number and later ones, the oldest first; the first of all has number 0.

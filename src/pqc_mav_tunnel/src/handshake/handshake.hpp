@@ -172,7 +172,6 @@ class HandshakeResponder final : public Responder {
   [[nodiscard]] const std::vector<FrameLimits>& expecting() const noexcept override;
   [[nodiscard]] HandshakeError error() const noexcept override;
   [[nodiscard]] std::uint8_t reject_code() const noexcept override;
-  [[nodiscard]] const std::string& drone_id() const noexcept;  // "" before the ClientHello parsed
   [[nodiscard]] const Suite* suite() const noexcept override;
   [[nodiscard]] const SessionId& session_id() const noexcept override;  // zero before M2
   [[nodiscard]] HandshakeKind kind() const noexcept override;

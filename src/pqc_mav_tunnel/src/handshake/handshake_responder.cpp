@@ -305,7 +305,6 @@ HandshakeStep HandshakeResponder::refuse(Reject code, std::uint16_t retry_ms) {
 
 HandshakeError HandshakeResponder::error() const noexcept { return impl_->error; }
 std::uint8_t HandshakeResponder::reject_code() const noexcept { return impl_->reject_code; }
-const std::string& HandshakeResponder::drone_id() const noexcept { return impl_->drone_id; }
 const Suite* HandshakeResponder::suite() const noexcept { return impl_->suite; }
 const SessionId& HandshakeResponder::session_id() const noexcept { return impl_->keys.session_id; }
 HandshakeKind HandshakeResponder::kind() const noexcept {
