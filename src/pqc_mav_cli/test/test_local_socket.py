@@ -221,7 +221,8 @@ def test_drones_come_and_go(one: Engines) -> None:
 def test_dangers_make_the_exit_code_1(one: Engines) -> None:
     ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
     assert ended.returncode == 0, ended.stderr
-    one.all[1].set_dangers(["mavros listens on every address"])
+    door = pqc_mav_tunnel.Door(one.all[1])
+    door.ask(json.dumps({"v": 1, "command": "dangers", "lines": ["mavros listens on every address"]}))
     ended = pqcmav("status", "--once", "--socket", one.all[1].control_socket())
     assert ended.returncode == 1 and "drone-d1: mavros listens" in ended.stderr
 

@@ -118,7 +118,7 @@ def test_a_drone_that_runs_comes_back_with_a_reload(scene: Scene, tmp_path: Path
     assert pqcmav("keys", "rotate", "d1", "--now", "--root", str(scene.root)).returncode == 0
     until(lambda: state(drone) != "UP", "it is out, too: nobody can tell it from the thief", 60)
     shutil.copyfile(scene.root / "drones" / "d1" / "psk.key", mine / "psk.key")
-    assert drone.reload_keys()["renewed"] == ["d1"]
+    assert drone.reload()["renewed"] == ["d1"]
     until(lambda: state(drone) == "UP" and state(scene.gcs) == "UP", "with its new key", 60)
 
 

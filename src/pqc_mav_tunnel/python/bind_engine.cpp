@@ -8,7 +8,6 @@
 #include "pqc_mav_tunnel/calls.hpp"
 #include "pqc_mav_tunnel/door.hpp"
 #include "pqc_mav_tunnel/engine.hpp"
-#include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/process.hpp"
 #include "pqc_mav_tunnel/socket_door.hpp"
 
@@ -81,15 +80,11 @@ py::dict ports_dict(const EnginePorts& ports) {
   return out;
 }
 
-/// Runs a change of drones without the GIL.
-template <typename Change>
-py::object drone_changes(Engine& engine, const Change& change) {
-  DroneChanges changes;
-  {
-    py::gil_scoped_release release;
-    changes = change(engine);
-  }
-  return to_python(view_of(changes));
+/// For calls that wait.
+template <typename Work>
+auto without_gil(const Work& work) {
+  py::gil_scoped_release release;
+  return work();
 }
 
 /// Threads of the engine may be in Python when it ends: whoever waits for them must not hold what those need.
@@ -173,33 +168,19 @@ void bind_engine(py::module_& module) {
              if (!most) return py::none();
              return py::make_tuple(most->network, most->share);
            })
-      .def("blacklist",
-           [](const Engine& engine) {
-             return list_of(engine.blacklist(), [](const BlacklistedSuite& entry) {
-               return to_python(
-                   Json{{"suite", entry.suite}, {"reason", entry.reason}, {"remaining_s", entry.remaining_s}});
-             });
-           })
       .def(
           "wait_events",
           [](Engine& engine, double timeout_s, std::size_t max_events) {
-            std::vector<Event> events;
-            {
-              py::gil_scoped_release release;
-              events = engine.events().wait(seconds_of(timeout_s), max_events);
-            }
-            return list_of(events, event_dict);
+            const auto wait = [&] { return engine.events().wait(seconds_of(timeout_s), max_events); };
+            return list_of(without_gil(wait), event_dict);
           },
           py::arg("timeout_s"), py::arg("max_events") = 64)
       .def(
           "request_rekey",
           [](Engine& engine, const std::string& drone_id, const std::string& suite, const std::string& reason,
              double timeout_s, const std::string& kind, double pin_for_s) {
-            RekeyOutcome outcome;
-            {
-              py::gil_scoped_release release;
-              outcome = engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind, pin_for_s);
-            }
+            const auto outcome = without_gil(
+                [&] { return engine.request_rekey(drone_id, suite, reason, seconds_of(timeout_s), kind, pin_for_s); });
             return to_python(Json{{"ok", outcome.ok},
                                   {"suite", outcome.suite},
                                   {"epoch", outcome.epoch},
@@ -209,65 +190,16 @@ void bind_engine(py::module_& module) {
           },
           py::arg("drone_id"), py::arg("suite") = "", py::arg("reason") = "", py::arg("timeout_s") = 60.0,
           py::arg("kind") = "", py::arg("pin_for_s") = 0.0)
-      .def("reload_keys",
-           [](Engine& engine) {
-             KeyChanges changes;
-             {
-               py::gil_scoped_release release;
-               changes = engine.reload_keys();
-             }
-             return to_python(view_of(changes));
-           })
       .def("set_config_source", &set_config_source, py::arg("read"), py::arg("taken") = py::none(),
            py::arg("files") = std::vector<std::string>{})
       .def(
           "reload",
           [](Engine& engine, bool dry_run) {
-            ReloadOutcome outcome;
-            {
-              py::gil_scoped_release release;
-              outcome = engine.reload(dry_run);
-            }
-            return to_python(view_of(outcome));
+            return to_python(view_of(without_gil([&] { return engine.reload(dry_run); })));
           },
           py::arg("dry_run") = false)
-      .def(
-          "reconfigure",
-          [](Engine& engine, const py::object& config) {
-            const auto fresh = EngineConfig::from_flat(to_flat_config(config));
-            return drone_changes(engine, [&](Engine& each) { return each.reconfigure(fresh); });
-          },
-          py::arg("config"))
-      .def(
-          "add_drone",
-          [](Engine& engine, const std::string& drone_id, const py::object& settings) {
-            const auto flat = to_flat_config(settings);
-            return drone_changes(engine, [&](Engine& each) { return each.add_drone(drone_id, flat); });
-          },
-          py::arg("drone_id"), py::arg("settings") = py::dict())
-      .def(
-          "remove_drone",
-          [](Engine& engine, const std::string& drone_id) {
-            return drone_changes(engine, [&](Engine& each) { return each.remove_drone(drone_id); });
-          },
-          py::arg("drone_id"))
-      .def(
-          "end_session",
-          [](Engine& engine, const std::string& drone_id) {
-            KeyChanges changes;
-            {
-              py::gil_scoped_release release;
-              changes = engine.end_session(drone_id);
-            }
-            return to_python(view_of(changes));
-          },
-          py::arg("drone_id"))
       .def("control_socket", &Engine::control_socket)
-      .def("set_dangers", &Engine::set_dangers, py::arg("dangers"))
-      .def("open_sockets",
-           [](const Engine& engine) { return list_of(open_sockets(engine.ports(), engine.stats()), kView); })
-      .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"))
-      .def("use_station", &Engine::use_station, py::arg("gcs_id"));
+      .def("set_shape_kbit", &Engine::set_shape_kbit, py::arg("kbit"));
 
   py::class_<Door>(module, "Door", "The control socket of an engine without the socket, for its host.")
       .def(py::init<Engine&>(), py::arg("engine"), py::keep_alive<1, 2>())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several ground stations: the running engine against this package's peers."""
 
+import json
 from contextlib import closing
 from dataclasses import replace
 
@@ -106,7 +107,7 @@ def test_engine_as_drone_moves_without_a_handshake(stations):
             eventually(lambda: drone.totals()["drop_standby"] == 1)
             told = []
             with in_background(lambda: north.receive_control(control.Role, TIMEOUT), told):
-                assert drone.use_station("south")
+                assert json.loads(engine.Door(drone).ask('{"v": 1, "command": "station", "gcs_id": "south"}'))["ok"]
                 assert south.receive_control(control.Role, TIMEOUT) == ROLE(ROLE.ACTIVE, 2)
             assert told == [ROLE(ROLE.STANDBY, 2)]
             south.send(DRONE, b"of the new one")

@@ -17,7 +17,7 @@ class TunnelError(RuntimeError):
 
 @final
 class Engine:
-    """One end of the tunnel: sockets and threads behind a validated configuration."""
+    """One end of the tunnel: sockets and threads behind a validated configuration. `Door` steers it in flight."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """Read keys and check the configuration (flat or nested keys of `config_schema`); open nothing yet."""
@@ -50,8 +50,6 @@ class Engine:
         """
     def links(self) -> list[dict[str, Any]]:
         """Return the quality of each link: local and peer views over 5 s, rtt_ms, rtt_min_ms, clock_offset_ms."""
-    def blacklist(self) -> list[dict[str, Any]]:
-        """Return the suites that are avoided for now: suite, reason, remaining_s."""
     def wait_events(self, timeout_s: float, max_events: int = 64) -> list[dict[str, Any]]:
         """Wait up to `timeout_s` for the next events of type state, handshake or log, without holding the GIL."""
     def request_rekey(
@@ -69,11 +67,6 @@ class Engine:
         (at most a week) no policy is to choose another suite; a suite asked for with 0 ends an earlier pin. Returns ok,
         suite, epoch, rekey_ms, pin_for_s and message, a sentence in either case.
         """
-    def reload_keys(self) -> dict[str, list[str]]:
-        """Read the keys again: renewed ones count from the next handshake on, a drone without one is shut out.
-
-        Returns the drones that were `renewed` and `removed`, and the algorithms of changed `signing` keys.
-        """
     def set_config_source(
         self,
         read: Callable[[], Mapping[str, Any]] | None,
@@ -88,40 +81,16 @@ class Engine:
     def reload(self, dry_run: bool = False) -> dict[str, Any]:
         """Read the configuration, where it has a source, and the keys again; `dry_run` only says what would change.
 
-        Returns what reload_keys() does, whether there was a `configuration` to read, and below `drones` what
-        reconfigure() returns, with those `kept` that were added at run time and that no configuration has named so
-        far. Raises TunnelError, and then the drones are as before.
-        """
-    def reconfigure(self, config: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Make the drones, their plaintext and their rules those of another configuration; at a drone its plaintext.
-
-        Who stays as it was keeps its session and loses no packet. Returns the drones that were `added`, `removed` and
-        `changed`, and the keys that only a `restart` takes. Raises TunnelError, and then
-        nothing has changed.
-        """
-    def add_drone(self, drone_id: str, settings: Mapping[str, Any] = ...) -> dict[str, list[str]]:
-        """Add a drone to a gcs, with what is below `drone.<id>.` in a configuration; returns and raises as above."""
-    def remove_drone(self, drone_id: str) -> dict[str, list[str]]:
-        """Remove a drone: it hears CLOSE, its keys are wiped, its ports free; returns and raises as above."""
-    def end_session(self, drone_id: str) -> dict[str, list[str]]:
-        """Read the keys of a gcs again and end one drone's session: it is let in by the key of now alone.
-
-        Returns what reload_keys() does. Raises TunnelError, and then nothing has changed.
+        Renewed keys count from the next handshake on, a drone without one is shut out, and who stays as it was keeps
+        its session. Returns the drones whose keys were `renewed` and `removed`, the algorithms of changed `signing`
+        keys, whether there was a `configuration` to read, and below `drones` those that were `added`, `removed` and
+        `changed`, those `kept` that were added at run time and that no configuration has named so far, and the keys
+        that only a `restart` takes. Raises TunnelError, and then the drones are as before.
         """
     def control_socket(self) -> str:
         """Return the path of the control socket, "" without one."""
-    def set_dangers(self, dangers: Sequence[str]) -> None:
-        """Have the control socket tell what the host found to endanger the link, a line each, for 30 s."""
-    def open_sockets(self) -> list[dict[str, Any]]:
-        """Where this process can be reached: `protocol`, `host`, `port`, `inode` and `use` (tunnel, plain, other)."""
     def set_shape_kbit(self, kbit: int) -> bool:
         """Shape what leaves to this rate from now on, for every link; 0 = off. False when the engine does not run."""
-
-    def use_station(self, gcs_id: str) -> bool:
-        """Go to this ground station as soon as it answers, and prefer it from now on; "" = the order of `peer`.
-
-        Raises TunnelError for one that is not in `peer`; False on a gcs, and when the engine does not run.
-        """
 
 @final
 class Door:

@@ -50,7 +50,8 @@ def test_both_ends_have_their_socket(pair: Pair, own_run_folder: Path) -> None:
 
 def test_what_it_tells_is_what_the_engine_tells(pair: Pair) -> None:
     client = Client(pair.gcs.control_socket())
-    pair.gcs.set_dangers(["a way around"])
+    told = json.loads(tunnel.Door(pair.gcs).ask('{"v": 1, "command": "dangers", "lines": ["a way around"]}'))
+    assert told["ok"]
     status = client.ask("status")["result"]
     assert (status["role"], status["pid"], status["dangers"]) == ("gcs", os.getpid(), ["a way around"])
     (ours,), (theirs,) = pair.gcs.status(), status["tunnels"]

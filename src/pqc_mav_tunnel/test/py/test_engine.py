@@ -304,8 +304,8 @@ def test_an_engine_that_is_dropped_ends(keys: Path) -> None:
 
 
 def test_nothing_is_avoided_at_first(pair: Pair) -> None:
-    assert pair.drone.blacklist() == []
-    assert pair.gcs.blacklist() == []
+    assert pair.drone.status()[0]["blacklisted_suites"] == []
+    assert pair.gcs.status()[0]["blacklisted_suites"] == []
 
 
 def test_a_tap_gets_what_the_autopilot_sends(tmp_path: Path) -> None:

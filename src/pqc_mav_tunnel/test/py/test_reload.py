@@ -98,35 +98,37 @@ def renew(root: Path, folder: Path, drone: str) -> None:
         shutil.move(fresh, old)
 
 
-def changes(**named: Any) -> dict[str, list[str]]:
-    return {"renewed": [], "removed": [], "signing": [], **named}
+def changes(**named: Any) -> dict[str, Any]:
+    """Of keys alone."""
+    drones: dict[str, list[str]] = {name: [] for name in ("added", "removed", "changed", "restart", "kept")}
+    return {"renewed": [], "removed": [], "signing": [], "configuration": False, "drones": drones, **named}
 
 
 def test_other_drones_lose_nothing(fleet: Fleet, tmp_path: Path) -> None:
     traffic = Traffic(fleet.drones["uav1"].ports()["plain"]["uav1"], fleet.ground)
     session = fleet.gcs.status()[0]["session_id"]
-    assert fleet.gcs.reload_keys() == changes()
+    assert fleet.gcs.reload() == changes()
 
     # Renewed at both ends: the session goes on, and the next handshake uses the new key.
     renew(fleet.root, tmp_path / "fresh", "uav2")
     before = fleet.gcs.status()[1]["session_id"]
-    assert fleet.gcs.reload_keys() == changes(renewed=["uav2"])
+    assert fleet.gcs.reload() == changes(renewed=["uav2"])
     assert fleet.gcs.status()[1]["session_id"] == before
-    assert fleet.drones["uav2"].reload_keys() == changes(renewed=["uav2"])
+    assert fleet.drones["uav2"].reload() == changes(renewed=["uav2"])
     assert fleet.drones["uav2"].request_rekey("uav2")["ok"]
     assert fleet.gcs.status()[1]["session_id"] != before
 
     # Taken away: it is off the air at once and does not come back.
     kept = tmp_path / "kept"
     shutil.move(psk(fleet.root, "uav2")[0], kept)
-    assert fleet.gcs.reload_keys() == changes(removed=["uav2"])
+    assert fleet.gcs.reload() == changes(removed=["uav2"])
     assert eventually(lambda: fleet.gcs.status()[1]["suite"] == "")
     assert eventually(lambda: fleet.drones["uav2"].status()[0]["state"] != "UP")
     assert fleet.gcs.status()[1]["suite"] == "" and "no key" in fleet.gcs.status()[1]["last_error"]
 
     # Given back: it connects on its own.
     shutil.move(kept, psk(fleet.root, "uav2")[0])
-    assert fleet.gcs.reload_keys() == changes(renewed=["uav2"])
+    assert fleet.gcs.reload() == changes(renewed=["uav2"])
     assert eventually(lambda: fleet.states() == ["UP", "UP"], limit_s=60)
 
     assert fleet.gcs.status()[0]["session_id"] == session
@@ -160,11 +162,11 @@ def test_a_bad_key_changes_nothing(fleet: Fleet) -> None:
     theirs.write_text("nonsense\n")
     psk(fleet.root, "uav1")[0].unlink()
     with pytest.raises(tunnel.TunnelError) as refused:
-        fleet.gcs.reload_keys()
+        fleet.gcs.reload()
     assert refused.value.code == "key_format"
     own.unlink()
     with pytest.raises(tunnel.TunnelError):
-        fleet.drones["uav2"].reload_keys()
+        fleet.drones["uav2"].reload()
     theirs.write_text(text)
     assert fleet.states() == ["UP", "UP"]
     assert fleet.drones["uav2"].request_rekey("uav2")["ok"]
@@ -175,7 +177,7 @@ def test_an_empty_folder_is_no_revocation_of_all(fleet: Fleet) -> None:
     for drone in DRONES:
         psk(fleet.root, drone)[0].unlink()
     with pytest.raises(tunnel.TunnelError, match="nothing was changed"):
-        fleet.gcs.reload_keys()
+        fleet.gcs.reload()
     assert fleet.states() == ["UP", "UP"]
 
 
@@ -184,20 +186,20 @@ def test_a_changed_signing_key_is_told(fleet: Fleet, tmp_path: Path) -> None:
     for ending in ("key", "pub"):
         name = f"gcs/sig/mldsa44.{ending}"
         shutil.move(tmp_path / "fresh" / name, fleet.root / name)
-    assert fleet.gcs.reload_keys() == changes(signing=["ML-DSA-44"])
+    assert fleet.gcs.reload() == changes(signing=["ML-DSA-44"])
     # The drone trusts the old one until it is told otherwise.
     refused = fleet.drones["uav1"].request_rekey("uav1")
     assert not refused["ok"] and "running session continues" in refused["message"]
     for drone in DRONES:
         shutil.copy(fleet.root / "gcs" / "sig" / "mldsa44.pub", fleet.root / "drones" / drone / "gcs" / "mldsa44.pub")
-    assert fleet.drones["uav1"].reload_keys() == changes(signing=["ML-DSA-44"])
+    assert fleet.drones["uav1"].reload() == changes(signing=["ML-DSA-44"])
     assert fleet.drones["uav1"].request_rekey("uav1")["ok"]
 
 
 def test_before_the_start_there_is_nothing_to_reload(fleet: Fleet) -> None:
     engine = tunnel.Engine(gcs_config(fleet.root, drones=DRONES))
     with pytest.raises(tunnel.TunnelError) as refused:
-        engine.reload_keys()
+        engine.reload()
     assert refused.value.code == "state"
 
 
