@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "fleet.hpp"
 #include "mavlink_messages.hpp"
@@ -29,20 +30,13 @@ class WrongUsage : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-double number_of(const std::string& option, std::string_view text, double least, double most) {
-  double out = 0;
+template <typename Number>
+Number number_of(const std::string& option, std::string_view text, Number least, Number most) {
+  Number out = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (failed != std::errc() || end != text.data() + text.size() || !(out >= least && out <= most))
-    throw WrongUsage(option + " '" + std::string(text) + "' must be a number from " + std::to_string(least) + " to " +
-                     std::to_string(most) + ".");
-  return out;
-}
-
-std::size_t count_of(const std::string& option, std::string_view text, std::size_t least, std::size_t most) {
-  std::size_t out = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (failed != std::errc() || end != text.data() + text.size() || out < least || out > most)
-    throw WrongUsage(option + " '" + std::string(text) + "' must be a whole number from " + std::to_string(least) +
+    throw WrongUsage(option + " '" + std::string(text) + "' must be a " +
+                     (std::is_integral_v<Number> ? "whole number" : "number") + " from " + std::to_string(least) +
                      " to " + std::to_string(most) + ".");
   return out;
 }
@@ -61,17 +55,17 @@ fleet::FleetOptions options_of(int argc, char** argv) {
     if (const auto text = texts.find(name); text != texts.end())
       *text->second = value;
     else if (name == "--drones")
-      out.drones = count_of(name, value, 1, 60'000);
+      out.drones = number_of<std::size_t>(name, value, 1, 60'000);
     else if (name == "--size")
-      out.size = count_of(name, value, fleet::kAttitudeSize, fleet::kMessageLargest);
+      out.size = number_of(name, value, fleet::kAttitudeSize, fleet::kMessageLargest);
     else if (name == "--rate")
-      out.rate = number_of(name, value, 0, 1000);
+      out.rate = number_of(name, value, 0.0, 1000.0);
     else if (name == "--rekey")
-      out.rekey_s = number_of(name, value, 0, 86'400);
+      out.rekey_s = number_of(name, value, 0.0, 86'400.0);
     else if (name == "--spread")
-      out.spread_s = number_of(name, value, 0, 3600);
+      out.spread_s = number_of(name, value, 0.0, 3600.0);
     else if (name == "--seconds")
-      out.seconds = number_of(name, value, 0, 1e6);
+      out.seconds = number_of(name, value, 0.0, 1e6);
     else
       throw WrongUsage("There is no option " + name + ".");
   }
