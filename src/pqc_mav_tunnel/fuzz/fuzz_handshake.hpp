@@ -79,6 +79,14 @@ inline std::shared_ptr<const ResponderEnv> gcs() {
   return env;
 }
 
+/// Each three bytes of the input change one byte of the frame.
+inline bool changed(Bytes& frame, ByteView input) {
+  const auto original = frame;
+  for (; input.size() >= 3; input = input.subspan(3))
+    frame[load_be<std::uint16_t>(input.data()) % frame.size()] ^= input[2];
+  return frame != original;
+}
+
 /// Feeds `bytes` in pieces of `chunk` bytes (0 = at once) for as long as the end takes them.
 template <typename End>
 HandshakeStep feed(End& end, ByteView bytes, std::size_t chunk) {

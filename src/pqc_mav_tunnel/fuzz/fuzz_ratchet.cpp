@@ -35,14 +35,6 @@ RatchetTerms gcs(bool hybrid, bool barred) {
   return out;
 }
 
-/// Each three bytes of the input change one byte of the frame.
-bool changed(Bytes& frame, ByteView input) {
-  const auto original = frame;
-  for (; input.size() >= 3; input = input.subspan(3))
-    frame[load_be<std::uint16_t>(input.data()) % frame.size()] ^= input[2];
-  return frame != original;
-}
-
 /// What answers R1: R2 with new keys, the refusal of this very R1, or nothing.
 void check(const RatchetResponder& responder, const HandshakeStep& step, ByteView r1) {
   const bool refused = responder.error() == HandshakeError::refused_locally;
@@ -72,11 +64,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(second, second.take(framed, 0), framed);
     return 0;
   }
-  const bool other_hello = stage == 1 && changed(r1, input);
+  const bool other_hello = stage == 1 && fuzz::changed(r1, input);
   const auto answer = responder.take(r1, 0);
   check(responder, answer, r1);
   auto r2 = stage == 2 ? Bytes(input.begin(), input.end()) : answer.send;
-  const bool other_answer = stage == 2 || (stage == 3 && !r2.empty() && changed(r2, input));
+  const bool other_answer = stage == 2 || (stage == 3 && !r2.empty() && fuzz::changed(r2, input));
   const auto step = initiator.on_data(r2, 0);
   const bool genuine = !barred && !other_hello && !other_answer;
   require((step.status == HandshakeStatus::done) == genuine);
