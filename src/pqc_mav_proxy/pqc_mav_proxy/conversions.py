@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 from std_msgs.msg import Header
 
+from pqc_mav_common.errors import one_line
+from pqc_mav_common.local_socket import ControlError
+
 Message = TypeVar("Message")
 
 
@@ -18,6 +21,18 @@ def message_of(kind: type[Message], picture: Mapping[str, Any], header: Header |
     if header is not None:
         made.header = header
     return made  # type: ignore[no-any-return]
+
+
+def answered(response: Any, host: Any, aim: str, command: str, fields: Mapping[str, Any]) -> Any:
+    """A service's response with what an engine says to a command, or why not; `host` is None while there is none."""
+    if host is None:
+        response.message = f"The node is not active, so there is no tunnel to {aim}; activate it first."
+        return response
+    try:
+        return fill(response, {"ok": True, **host.ask(command, **fields)})
+    except ControlError as error:
+        response.message = one_line(error)
+        return response
 
 
 def fill(message: Message, picture: Mapping[str, Any]) -> Message:

@@ -13,8 +13,7 @@ from pqc_mav_interfaces.srv import GetInfo, ListSuites, UsePath
 
 from pqc_mav_common.errors import one_line
 from pqc_mav_common.key_values import to_key_values
-from pqc_mav_common.local_socket import ControlError
-from pqc_mav_proxy.conversions import fill, message_of
+from pqc_mav_proxy.conversions import answered, fill, message_of
 from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
 
@@ -52,14 +51,7 @@ def offer_paths(node: Any, running: Callable[[], EngineHost | DaemonHost | None]
     """Serves the operator's word about a drone's paths; `running` is the engine, None while there is none."""
 
     def use_path(request: UsePath.Request, response: UsePath.Response) -> UsePath.Response:
-        host = running()
-        if host is None:
-            response.message = "The node is not active, so there is no tunnel to steer; activate it first."
-            return response
-        try:
-            return fill(response, {"ok": True, **host.ask("path", path=request.path, use=request.use)})
-        except ControlError as error:
-            response.message = one_line(error)
-            return response
+        fields = {"path": request.path, "use": request.use}
+        return answered(response, running(), "steer", "path", fields)
 
     node.create_service(UsePath, "~/use_path", use_path)

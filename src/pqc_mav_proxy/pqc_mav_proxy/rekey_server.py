@@ -17,8 +17,7 @@ from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from pqc_mav_common.errors import one_line
-from pqc_mav_common.local_socket import ControlError
-from pqc_mav_proxy.conversions import fill
+from pqc_mav_proxy.conversions import answered
 from pqc_mav_proxy.daemon_host import DaemonHost
 from pqc_mav_proxy.engine_host import EngineHost
 
@@ -63,7 +62,8 @@ class RekeyServer:
             )
             return response
         try:
-            return self._ask(request, response)
+            fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
+            return answered(response, self._host(), "rekey", "request_rekey", fields)
         finally:
             self._places.release()
 
@@ -109,18 +109,6 @@ class RekeyServer:
         else:
             goal.abort()
         return result
-
-    def _ask(self, request: Any, response: Any) -> Any:
-        host = self._host()
-        if host is None:
-            response.message = "The node is not active, so there is no tunnel to rekey; activate it first."
-            return response
-        try:
-            fields = {field: getattr(request, field) for field in request.get_fields_and_field_types()}
-            return fill(response, host.ask("request_rekey", **fields))
-        except ControlError as error:
-            response.message = one_line(error)
-            return response
 
 
 class _Progress:
