@@ -5,15 +5,16 @@ Ends when nothing is pending, when it is stopped, or when going on makes no sens
 in each case everything measured is on disk and `resume` continues.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bench import handshake_table, repeated_runs, tidy
-from pqc_mav_bench.ends import GroundEnd
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.options import CampaignOptions
@@ -22,6 +23,9 @@ from pqc_mav_bench.schedule import Action, Item, Schedule, State
 from pqc_mav_bench.schema.run import RunMetrics, SchemaError
 from pqc_mav_bench.store import CampaignStore, storage_error
 from pqc_mav_bench.suite_session import SuiteSession
+
+if TYPE_CHECKING:
+    from pqc_mav_bench.controller_ends import RosGround
 
 AGENT_BACK_S = 60.0
 AGENT_POLL_S = 0.5
@@ -52,7 +56,7 @@ class Campaign:
         options: CampaignOptions,
         schedule: Schedule,
         session: SuiteSession,
-        ground: GroundEnd,
+        ground: RosGround,
         on_progress: Callable[[Progress], None],
         log: Callable[[str], None],
         stop: threading.Event,

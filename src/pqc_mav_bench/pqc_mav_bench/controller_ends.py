@@ -17,8 +17,8 @@ from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.power import PowerReading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
-from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.ros_call import QUICK_S, RosCall
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
@@ -38,7 +38,10 @@ POWER_KEPT = 4096  # ten a second: more than six minutes
 
 
 class RosGround:
-    """The agent `name` ("/gcs/bench_agent"); `identity` names this controller to it."""
+    """The agent `name` ("/gcs/bench_agent"); `identity` names this controller to it.
+
+    Methods raise AgentLostError when it does not answer, BenchError when it refuses, if they do not say otherwise.
+    """
 
     def __init__(self, node: Any, name: str, identity: str) -> None:
         self._identity = identity
@@ -53,7 +56,7 @@ class RosGround:
         self._ping = RosCall(node, Trigger, f"{name}/ping")
 
     def ready(self) -> bool:
-        """See GroundEnd."""
+        """Whether it answers and its proxy has a session; raises nothing."""
         try:
             pending = self._ping.begin(Trigger.Request(), READY_S)
             return bool(self._ping.end(pending, READY_S).success)
@@ -61,49 +64,49 @@ class RosGround:
             return False
 
     def info(self) -> dict[str, Any]:
-        """See GroundEnd."""
+        """Its machine and software: fields of RunContext, and `clock_id`."""
         answer = _asked(self._info, GetInfo.Request(), QUICK_S)
         values = {name: getattr(answer, name) for name in (*FIELDS, *VERSIONS)}
         return {**values, "clock_id": flat(answer.config).get("clock_id", "")}
 
     def exchange(self) -> Exchange:
-        """See GroundEnd."""
+        """One exchange of time stamps."""
         t1 = time.monotonic_ns()
         answer = _asked(self._clock, ClockSync.Request(t1_ns=t1), QUICK_S)
         return Exchange(t1, answer.t2_ns, answer.t3_ns, time.monotonic_ns())
 
     def start_suite(self, suite: str, handshakes: int) -> int:
-        """See GroundEnd."""
+        """Collectors reset; the data time begins after `handshakes` good ones. Returns its monotonic clock [ns]."""
         request = StartSuite.Request(controller=self._identity, suite=suite, handshakes=handshakes)
         answer = _asked(self._start, request, SLOW_S)
         _accepted(answer)
         return int(answer.agent_ns)
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
-        """See GroundEnd."""
+        """Generator on."""
         request = SetTraffic.Request(controller=self._identity, run=True, workload=to_key_values(workload))
         _accepted(_asked(self._traffic, request, SLOW_S))
 
     def quiet(self) -> int:
-        """See GroundEnd."""
+        """Generator off, the data time is over. Returns how many it sent."""
         answer = _asked(self._traffic, SetTraffic.Request(controller=self._identity, quiet=True), SLOW_S)
         _accepted(answer)
         return int(answer.sent)
 
     def stop_traffic(self, expected: int) -> None:
-        """See GroundEnd."""
+        """Ends the generator when the `expected` packets of the drone are there, or no more come."""
         request = SetTraffic.Request(controller=self._identity, expected=expected)
         _accepted(_asked(self._traffic, request, SLOW_S))
 
     def begin_stop(self, suite: str) -> Any:
-        """See GroundEnd."""
+        """Asks for the measurement; `end_stop` of what it returns waits for it."""
         try:
             return self._stop.begin(StopSuite.Request(controller=self._identity, suite=suite))
         except TimeoutError as error:
             raise AgentLostError(f"The agent is lost: {error}.") from None
 
     def end_stop(self, pending: Any) -> dict[str, Any]:
-        """See GroundEnd."""
+        """The measurement."""
         try:
             answer = self._stop.end(pending, SLOW_S)
         except TimeoutError as error:
@@ -112,7 +115,7 @@ class RosGround:
         return nested(answer.metrics)
 
     def shutdown(self) -> None:
-        """See GroundEnd."""
+        """Ends the agent; raises nothing."""
         try:
             self._shutdown.end(self._shutdown.begin(Trigger.Request(), READY_S), QUICK_S)
         except TimeoutError:
@@ -132,7 +135,10 @@ def _accepted(answer: Any) -> None:
 
 
 class RosDrone:
-    """The controller's own side: the proxy `proxy` ("/drone/pqc_proxy"), power from the topic `power`."""
+    """The controller's own side: the proxy `proxy` ("/drone/pqc_proxy"), power from the topic `power`.
+
+    Methods raise BenchError.
+    """
 
     def __init__(self, node: Any, proxy: str, drone_id: str, power: str) -> None:
         self._watch = ProxyWatch(node, proxy, drone_id)
@@ -150,30 +156,30 @@ class RosDrone:
         self._load.close()
 
     def info(self) -> dict[str, Any]:
-        """See DroneEnd."""
+        """Own machine and software, and `clock_id`."""
         return {**environment(), "clock_id": clock_id()}
 
     def wait_up(self, limit_s: float) -> bool:
-        """See DroneEnd."""
+        """Waits for a session."""
         return self._watch.wait_up(limit_s) and self._watch.wait(lambda: self._watch.counters() is not None, limit_s)
 
     def begin(self, suite: str, handshakes: int) -> None:
-        """See DroneEnd."""
+        """Collectors reset. The data time begins after so many good handshakes."""
         self._began_s = time.monotonic()
         self._recorder.begin(suite, handshakes)
 
     def plain_address(self) -> str:
-        """See DroneEnd."""
+        """Where the drone's application sends to, host:port."""
         return str(self._watch.status.plain_local)
 
     def start_traffic(self, spec: EndSpec) -> None:
-        """See DroneEnd."""
+        """Generator on."""
         if spec.workload.generated:
             time.sleep(max(0.0, self._silent_since_s + NEW_SENDER_S - time.monotonic()))
         self._recorder.start_traffic(spec)
 
     def rekey(self, suite: str) -> RekeyResult:
-        """See DroneEnd."""
+        """Changes the suite of the running tunnel."""
         if not self._rekey.wait_ready(QUICK_S):
             raise BenchError(f"The drone's proxy is lost: nobody offers {self._rekey.name}.")
         pending = self._rekey.begin(Rekey.Goal(suite=suite, reason="benchmark"))
@@ -185,39 +191,42 @@ class RosDrone:
         return RekeyResult(bool(answer.ok), float(answer.rekey_ms), str(answer.message))
 
     def begin_window(self) -> None:
-        """See DroneEnd."""
+        """The data time begins."""
         self._recorder.begin_window()
 
     def quiet(self) -> None:
-        """See DroneEnd."""
+        """The data time is over."""
         self._recorder.quiet()
 
     def stop_traffic(self, expected: int) -> int:
-        """See DroneEnd."""
+        """Ends the generator when the `expected` packets of the ground are there, or no more come.
+
+        Returns how many it sent.
+        """
         sent = self._recorder.stop_traffic(expected)
         self._silent_since_s = time.monotonic()
         return sent
 
     def finish(self) -> dict[str, Any]:
-        """See DroneEnd."""
+        """The measurement."""
         return self._recorder.finish()
 
     def abort(self) -> None:
-        """See DroneEnd."""
+        """Ends what runs; raises nothing."""
         self._recorder.abort()
         self._silent_since_s = time.monotonic()
 
     def handshakes(self) -> list[dict[str, Any]]:
-        """See DroneEnd."""
+        """Reports since `begin`."""
         return self._watch.handshakes_since(self._began_s)
 
     def power(self) -> dict[str, Any]:
-        """See DroneEnd."""
+        """Power during the data time; {} without a sensor."""
         window = self._recorder.window
         return {} if window is None else summarise(list(self._power), *window)
 
     def set_load(self, scenario: str, *, emulate: bool) -> str:
-        """See DroneEnd."""
+        """Puts a scenario's load on. Returns "none", "detector" or "emulated". Raises OptionsError."""
         kind = self._load.set(scenario_of(scenario), emulate=emulate)
         self._recorder.extra_pids = {"load": self._load.pid} if self._load.pid else {}
         return kind

@@ -5,26 +5,31 @@ The suite changes live: traffic already runs when the drone's proxy is asked for
 the figures. A run that fails comes back as a run too, with the phase and the reason in it.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
 from pqc_mav_bench.collectors.clock_id import machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
-from pqc_mav_bench.ends import DroneEnd, GroundEnd, RekeyResult
 from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import EMULATED, NONE
 from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.workload.spec import EndSpec
+
+if TYPE_CHECKING:  # they need ROS, and tests bring their own
+    from pqc_mav_bench.controller_ends import RosDrone, RosGround
 
 UP_LIMIT_S = 60.0
 EXCHANGES = 8
@@ -83,8 +88,8 @@ class SuiteSession:
 
     def __init__(
         self,
-        drone: DroneEnd,
-        ground: GroundEnd,
+        drone: RosDrone,
+        ground: RosGround,
         options: CampaignOptions,
         campaign_id: str,
         suite_info: Callable[[str], Mapping[str, Any]],

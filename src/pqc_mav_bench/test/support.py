@@ -16,10 +16,10 @@ from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.counters import COUNTERS, DEPTH, difference
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
-from pqc_mav_bench.ends import RekeyResult
 from pqc_mav_bench.errors import AgentLostError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
 from pqc_mav_bench.schema import history
 from pqc_mav_bench.schema.run import RunMetrics

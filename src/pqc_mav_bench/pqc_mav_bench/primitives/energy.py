@@ -8,22 +8,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 POWERCAP = Path("/sys/class/powercap")
 SAMPLE_S = 0.005
-
-
-class EnergyMeter(Protocol):
-    """Joules between `begin` and `end`."""
-
-    source: str
-
-    def begin(self) -> None:
-        """Starts."""
-
-    def end(self) -> float:
-        """Joules since `begin`."""
 
 
 class PowercapMeter:
@@ -37,11 +24,11 @@ class PowercapMeter:
         self._first = 0
 
     def begin(self) -> None:
-        """See EnergyMeter."""
+        """Starts."""
         self._first = int(self._energy.read_text())
 
     def end(self) -> float:
-        """See EnergyMeter."""
+        """Joules since `begin`."""
         return ((int(self._energy.read_text()) - self._first) % (self._range + 1)) / 1e6
 
 
@@ -57,14 +44,14 @@ class PowerSensorMeter:
         self._joules = 0.0
 
     def begin(self) -> None:
-        """See EnergyMeter."""
+        """Starts."""
         self._joules = 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(self._stop,), daemon=True)
         self._thread.start()
 
     def end(self) -> float:
-        """See EnergyMeter."""
+        """Joules since `begin`."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -79,6 +66,9 @@ class PowerSensorMeter:
             last_s, last_w = now_s, now_w
             if ended:
                 return
+
+
+EnergyMeter = PowercapMeter | PowerSensorMeter
 
 
 def find_meter(powercap: Path = POWERCAP, hwmon: Path = Path("/sys/class/hwmon")) -> EnergyMeter | None:

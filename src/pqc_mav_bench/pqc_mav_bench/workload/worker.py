@@ -10,36 +10,21 @@ Its commands, in the form of `pqc_mav_common.helper`: start (spec), quiet, stop 
 import signal
 import sys
 import time
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Union
 
 from pqc_mav_bench.workload.bulk import BulkEnd, BulkSpec
 from pqc_mav_bench.workload.spec import EndSpec, endpoint
 from pqc_mav_common.helper import serve
+
+if TYPE_CHECKING:  # importing the MAVLink dialect takes a second on a slow machine
+    from pqc_mav_bench.workload.mavlink_ends import GroundEnd, VehicleEnd
 
 DRAIN_S = 1.0  # nothing new for this long although more was sent: the rest is lost, not late
 DRAIN_LIMIT_S = 5.0
 POLL_S = 0.01
 
 
-class End(Protocol):
-    """One end of a workload."""
-
-    def start(self) -> Any:
-        """Begins."""
-
-    def quiet(self) -> None:
-        """Sends no more."""
-
-    @property
-    def sent(self) -> int:
-        """Sent so far."""
-
-    @property
-    def received(self) -> int:
-        """Received so far."""
-
-    def stop(self) -> dict[str, Any]:
-        """Ends it and returns the counts."""
+End = Union[BulkEnd, "GroundEnd", "VehicleEnd"]
 
 
 def make_end(spec: EndSpec) -> End:

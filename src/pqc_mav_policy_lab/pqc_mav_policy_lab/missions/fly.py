@@ -3,43 +3,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from pqc_mav_policy.decision import Decision
 from pqc_mav_policy.suites import Catalogue
-from pqc_mav_policy.telemetry.inputs import DecisionInput, Link, Session, Threat
+from pqc_mav_policy.telemetry.inputs import DecisionInput, Session, Threat
 from pqc_mav_policy_lab.flight_model.conditions import Conditions
 from pqc_mav_policy_lab.flight_model.costs import Costs
-from pqc_mav_policy_lab.flight_model.model import Readings
 from pqc_mav_policy_lab.flight_model.session import SecondOfWork, SessionModel
+from pqc_mav_policy_lab.missions.recorded import RecordedWorld
+from pqc_mav_policy_lab.missions.simulated import MissionWorld
 
 # Blackouts this shortly before a switch count as caused by it, too: by the transfer of its handshake.
 NEAR_BEFORE_S = 2.0
 NEAR_AFTER_S = 30.0  # default of the parameter near_switch_s
-
-
-class World(Protocol):
-    """What a mission does to the drone and what of it is sensed; see simulated.MissionWorld."""
-
-    @property
-    def seconds(self) -> int:
-        """How long it lasts."""
-        ...
-
-    @property
-    def throttled(self) -> bool:
-        """Whether the processor is throttled."""
-        ...
-
-    def conditions(self, index: int) -> Conditions:
-        """What happens from outside in this second."""
-        ...
-
-    def sense(
-        self, index: int, computing_s: float, transferring_s: float, near_since: float | None
-    ) -> tuple[Readings, Link]:
-        """What is sensed after this second."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -59,7 +36,7 @@ class Simulation:
 
     def __init__(
         self,
-        world: World,
+        world: MissionWorld | RecordedWorld,
         suite: str,
         available: Sequence[str],
         catalogue: Catalogue,
