@@ -39,7 +39,6 @@ from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.child import Program
 from pqc_mav_common.free_ports import free_ports
 
-RESULTS = Path(__file__).resolve().parent / "results"
 STATIONS = ("north", "south")
 TELL_S, COST_S = 2.0, 20.0
 COMMAND = [sys.executable, "-c", "from pqc_mav_cli.entry import run; run()", "dashboard", "--fleet", "--port", "0"]
@@ -134,7 +133,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--drones", type=int, default=10_000, help="of both stations together")
     parser.add_argument("--times", type=int, default=20, help="that the page is opened")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for board.json")
+    parser.add_argument("--output", type=Path, default=rig.RESULTS, help="folder for board.json")
     options = parser.parse_args()
     if missing := [name for name in ("nats-server", "chromium", "chromedriver") if shutil.which(name) is None]:
         print(f"bench: not on the path: {', '.join(missing)}.", file=sys.stderr)

@@ -39,7 +39,6 @@ from pqc_mav_bench.analysis.intervals import clustered_interval
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 
-RESULTS = Path(__file__).resolve().parent / "results"
 HOSTS = 2  # processes for the drones
 CONNECT_S = 120.0
 SIZE = 64  # bytes of a datagram: between MAVLink's commonest
@@ -312,7 +311,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=12, help="runs of each kind (default 12)")
     parser.add_argument("--rounds", type=int, default=5, help="of each run and way (default 5)")
     parser.add_argument("--each", type=int, default=500, help="datagrams of each drone in a round (default 500)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for data_threads.md")
+    parser.add_argument("--output", type=Path, default=rig.RESULTS, help="folder for data_threads.md")
     options = parser.parse_args()
     about = rig.environment()
     prefer(0, ABOVE)

@@ -26,8 +26,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import footprint_page
 import footprint_parts
 import rig
@@ -44,7 +42,6 @@ from pqc_mav_common.free_ports import free_ports, held_domain
 from pqc_mav_common.local_socket import ATTACH, DAEMON, TUNNELS
 from pqc_mav_common.process_figures import cpu_seconds, held_among_kib, memory_kib, pss_kib, threads_of
 
-RESULTS = Path(__file__).resolve().parent / "results"
 RATE = 320
 SETTLE_S = 20.0  # discovery, the first handshake and the first decisions are over by then
 DRONE = "bench"
@@ -71,8 +68,9 @@ def drone_side(folder: Path, options: Mapping[str, str], launch: bool = False) -
     if options.get("mavlink") == "mavros":
         first, mavros = fcu, {"fcu_url": f"udp://{fcu}@", "gcs_url": f"udp://{own}@{plain}"}
     pqc_mav_tunnel.init_keys(str(folder), [DRONE], ["mldsa65"])
-    gcs = two_ends.gcs_config(folder, {DRONE: _port(ground)}, data_port=_port(data))
-    drone = two_ends.drone_config(folder, DRONE, _port(data), local_data_port=_port(local), plain_bind=plain)
+    _, data_port = rig.place(data)
+    gcs = two_ends.gcs_config(folder, {DRONE: rig.place(ground)[1]}, data_port=data_port)
+    drone = two_ends.drone_config(folder, DRONE, data_port, local_data_port=rig.place(local)[1], plain_bind=plain)
     gcs["control_socket"], drone["control_socket"] = "off", str(folder / "drone.sock")  # no other engine is asked
     two_ends.write(folder / "gcs.yaml", gcs)
     two_ends.write(folder / "drone.yaml", {"/**": {"pqc_proxy": {"ros__parameters": drone}}})
@@ -110,10 +108,6 @@ def _daemon(given: Mapping[str, str]) -> list[str]:
     """The command line of the tunnel that `pqcmav up drone` would start, for one that runs already."""
     processes = arranged(resolve(DRONE_SYSTEM, {**given, "tunnel": DAEMON}))
     return command(next(each for each in processes if is_daemon(each)))
-
-
-def _port(address: str) -> int:
-    return int(address.rpartition(":")[2])
 
 
 def _children(pid: int) -> dict[str, int]:
@@ -208,7 +202,9 @@ def main() -> int:
     parser.add_argument("--launch", action="store_true", help="start it with 'ros2 launch', not with 'pqcmav up'")
     parser.add_argument("--proxies", nargs="+", choices=("py", "cpp"), default=[], help="measure once with each")
     parser.add_argument("--tunnels", nargs="+", choices=TUNNELS, default=[], help="measure once with each")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for footprint.json.gz and footprint.md")
+    parser.add_argument(
+        "--output", type=Path, default=rig.RESULTS, help="folder for footprint.json.gz and footprint.md"
+    )
     options = parser.parse_args()
     given = dict(text.split("=", 1) for text in options.up)
     for kind, tunnel in itertools.product(options.proxies or [None], options.tunnels or [None]):

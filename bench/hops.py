@@ -28,7 +28,6 @@ from pqc_mav_common import markdown, two_ends
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.waiting import wait_until
 
-RESULTS = Path(__file__).resolve().parent / "results"
 HOST = "127.0.0.1"
 RATE_HZ, SIZE = 320.0, 200
 ANSWER_S = 0.5
@@ -132,7 +131,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20, help="of each number of hops, 2 or more")
     parser.add_argument("--seconds", type=float, default=3.0, help="of a round")
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=rig.RESULTS)
     options = parser.parse_args()
     environment = rig.environment()
     with ExitStack() as stack:

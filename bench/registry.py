@@ -22,8 +22,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import pqc_mav_tunnel
 import rig
 
@@ -35,7 +33,6 @@ from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.local_socket import Control, Place
 from pqc_mav_common.waiting import wait_until
 
-RESULTS = Path(__file__).resolve().parent / "results"
 LIMIT_S = 60.0
 _RATE, _SIZE = 320.0, 64
 _SECONDS = re.compile(r" \((\d+\.\d+) s\)$", re.MULTILINE)
@@ -145,7 +142,7 @@ def main() -> int:
     parser.add_argument("--stations", type=int, nargs="+", default=[2, 5], help="how many, one after the other")
     parser.add_argument("--drones", type=int, default=1000, help="that each station has already")
     parser.add_argument("--changes", type=int, default=20, help="drones that are added and removed again")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for registry.json")
+    parser.add_argument("--output", type=Path, default=rig.RESULTS, help="folder for registry.json")
     options = parser.parse_args()
     if shutil.which("nats-server") is None:
         print("bench: nats-server is not on the path: 'apt-get install nats-server'.", file=sys.stderr)

@@ -31,7 +31,6 @@ from pqc_mav_bench.json_text import as_lines
 from pqc_mav_common import markdown
 from pqc_mav_common.atomic_file import atomic_write
 
-RESULTS = Path(__file__).resolve().parent / "results"
 BASE = "cs-mlkem768-aesgcm-mldsa65"
 BASE_PARTNER = "cs-mlkem768-chacha20poly1305-mldsa65"  # the way out of the base suite itself
 RATE, SIZE = 320.0, 280  # messages/s each way, bytes
@@ -154,7 +153,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=10, help="rekeys into each suite, and out of it")
     parser.add_argument("--suites", nargs="+", help="suite ids or short codes (default: the 72 core suites)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for rekeys.md and rekeys.json.gz")
+    parser.add_argument("--output", type=Path, default=rig.RESULTS, help="folder for rekeys.md and rekeys.json.gz")
     options = parser.parse_args()
     chosen = options.suites or [s.id for s in pqc_mav_tunnel.suites(only_available=True)]
     suites = [pqc_mav_tunnel.find_suite(name).id for name in chosen]

@@ -26,6 +26,7 @@ from pqc_mav_common.child import Program, ProgramError, end
 from pqc_mav_common.free_ports import free_ports
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
 ENGINE = ROOT / "build" / "pqc_mav_tunnel"
 # The load and the yardstick are built for 'make bench' and not installed; the daemon is.
 PROGRAMS = (Path(os.environ.get("PQCMAV_BENCH_BIN", ENGINE / "micro_benchmarks")), ROOT / "install" / "bin")
@@ -66,6 +67,19 @@ def write_page(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(path, text)
     print(text)
+
+
+def place(text: str) -> tuple[str, int]:
+    """Host and port."""
+    host, _, port = text.rpartition(":")
+    return host, int(port)
+
+
+def cpu_ns(pids: Sequence[int]) -> int:
+    """Time that the processes' threads were on a processor, by the scheduler's own count (proc(5), schedstat)."""
+    return sum(
+        int((task / "schedstat").read_text().split()[0]) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()
+    )
 
 
 def tool(name: str) -> str:

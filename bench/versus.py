@@ -9,22 +9,14 @@ meets both. Prints the ratio new / old with its 95 % interval, for each end.
 import argparse
 import socket
 import statistics
-import sys
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import rig
 
 RATE, SIZE, RUN = 8000, 256, 32  # packets a second, bytes, packets at once
 WARM, COUNTED = 800, 24_000  # packets
 LATE_S = 1.0
-
-
-def processor_ns(pid: int) -> int:
-    """What all threads of a process have used."""
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir())
 
 
 def carry(pair: rig.Pair, count: int) -> int:
@@ -35,10 +27,10 @@ def carry(pair: rig.Pair, count: int) -> int:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as autopilot,
     ):
         ground.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
-        ground.bind(place(pair.exit))
+        ground.bind(rig.place(pair.exit))
         begin = time.monotonic()
         for number in range(count):
-            autopilot.sendto(bytes(SIZE), place(pair.entry))
+            autopilot.sendto(bytes(SIZE), rig.place(pair.entry))
             if number % RUN == 0 and (wait := begin + number / RATE - time.monotonic()) > 0:
                 time.sleep(wait)
         ground.settimeout(LATE_S)
@@ -51,21 +43,15 @@ def carry(pair: rig.Pair, count: int) -> int:
     return came
 
 
-def place(text: str) -> tuple[str, int]:
-    """Host and port."""
-    host, _, port = text.rpartition(":")
-    return host, int(port)
-
-
 def cost_us(folder: Path) -> list[float]:
     """Microseconds per packet at the gcs and at the drone."""
     rig.PROGRAMS = (folder, *rig.PROGRAMS)
     try:
         with rig.tunnel_pair() as pair:
             carry(pair, WARM)
-            before = [processor_ns(pid) for pid in pair.pids]
+            before = [rig.cpu_ns([pid]) for pid in pair.pids]
             came = carry(pair, COUNTED)
-            return [1e-3 * (processor_ns(pid) - was) / came for pid, was in zip(pair.pids, before, strict=True)]
+            return [1e-3 * (rig.cpu_ns([pid]) - was) / came for pid, was in zip(pair.pids, before, strict=True)]
     finally:
         rig.PROGRAMS = rig.PROGRAMS[1:]
 

@@ -5,16 +5,16 @@ import json
 import subprocess
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 
 import rig
 
 from peers.ends import Ends, System
 from peers.figures import LIMIT_S, Sheet
-from peers.probe import Probe, probing
+from peers.probe import Probe
 from peers.room import DEVICE, DRONE, GROUND, SIDES
 from peers.sending import Plan, in_turn, prepared, when_quiet
-from peers.wire import handshake, listening
+from peers.wire import Wire, handshake
 
 _PROBE_S = 0.00025
 _SLOW_PROBE_S = 0.01
@@ -48,7 +48,7 @@ def connect(systems: Sequence[System], plan: Plan) -> Sheet:
                     for side in SIDES:
                         ends.room.ip(side, f"link set {DEVICE[side]} gso_max_segs 1")
                     ends.start(GROUND)
-                    with listening(ends.room) as wire, probing(ends, _PROBE_S) as probe:
+                    with closing(Wire(ends.room)) as wire, closing(Probe(ends, _PROBE_S)) as probe:
                         took = start_to_first(ends, probe)
                         time.sleep(0.1)
                     if took is None:
@@ -90,7 +90,7 @@ def _loss_round(sheet: Sheet, chosen: Sequence[tuple[int, System]], seed: int) -
             try:
                 ends = stack.enter_context(prepared(system, percent / 100, seed + percent))
                 ends.start(GROUND)
-                probe = stack.enter_context(probing(ends, _SLOW_PROBE_S))
+                probe = stack.enter_context(closing(Probe(ends, _SLOW_PROBE_S)))
                 begin = time.monotonic_ns()
                 ends.start(DRONE)
                 started.append((percent, system, probe, begin))
@@ -118,7 +118,7 @@ def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
                     ends = stack.enter_context(prepared(system))
                     ends.start(GROUND)
                     ends.start(DRONE)
-                    running.append((system, ends, stack.enter_context(probing(ends, _SLOW_PROBE_S))))
+                    running.append((system, ends, stack.enter_context(closing(Probe(ends, _SLOW_PROBE_S)))))
                 except _PROBLEMS as error:
                     sheet.fail(system.key, str(error))
             killed: list[tuple[System, Probe, int]] = []
@@ -166,7 +166,7 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
                 ends.renew_often()
                 ends.start(GROUND)
                 ends.start(DRONE)
-                with probing(ends, _SLOW_PROBE_S) as probe:
+                with closing(Probe(ends, _SLOW_PROBE_S)) as probe:
                     if probe.arrival_after(0, LIMIT_S) is None:
                         raise RuntimeError(f"not connected within {LIMIT_S:g} s")
                 ready.append((system, ends))

@@ -3,6 +3,7 @@
 
 import json
 import socket
+from functools import partial
 from pathlib import Path
 
 import rig
@@ -31,7 +32,7 @@ class Tunnel(Ends):
 
     def start(self, side: str) -> None:
         """Start one end; the ground's has its port open when this returns."""
-        exit_port = int(PROXY_EXIT.rpartition(":")[2])
+        _, exit_port = rig.place(PROXY_EXIT)
         common = {"gso": self.gso, "bind": ADDRESS[side]}
         if side == GROUND:
             config = two_ends.gcs_config(self.folder, {"bench": exit_port}, data_port=PORT, **common)
@@ -59,16 +60,8 @@ class Tunnel(Ends):
         return str(answer["result"]["tunnels"][0]["epoch"])
 
 
-def _with_gso(room: Room, folder: Path) -> Tunnel:
-    return Tunnel(room, folder, gso=True)
-
-
-def _without_gso(room: Room, folder: Path) -> Tunnel:
-    return Tunnel(room, folder, gso=False)
-
-
 _WHAT = "this tree; ML-KEM-768 + X25519, ML-DSA-65, AES-256-GCM; default settings"
 SYSTEMS = [
-    System("pqcmav", "PQC-MAV", _WHAT, _with_gso),
-    System("pqcmav_no_gso", "PQC-MAV without GSO", f"{_WHAT} but gso: false", _without_gso),
+    System("pqcmav", "PQC-MAV", _WHAT, partial(Tunnel, gso=True)),
+    System("pqcmav_no_gso", "PQC-MAV without GSO", f"{_WHAT} but gso: false", partial(Tunnel, gso=False)),
 ]

@@ -5,7 +5,8 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
+
+import rig
 
 from peers.ends import Ends
 from peers.room import DRONE, GROUND
@@ -13,27 +14,22 @@ from peers.room import DRONE, GROUND
 SIZE = 333  # bytes; no handshake message of any system is as long as a datagram of these
 
 
-def _host_port(text: str) -> tuple[str, int]:
-    host, port = text.rsplit(":", 1)
-    return host, int(port)
-
-
 class Probe:
     """Sends every `period_s`, whether it can be sent or not, and notes what arrives and when."""
 
     def __init__(self, ends: Ends, period_s: float) -> None:
-        self._to = _host_port(ends.entry)
+        self._to = rig.place(ends.entry)
         self._period_s = period_s
         self._stop = threading.Event()
         self.sent = 0
         #: (number, monotonic ns) of each arrival.
         self.arrivals: list[tuple[int, int]] = []
         self._arrived = threading.Condition()
-        _, sender_port = _host_port(ends.sender)
+        _, sender_port = rig.place(ends.sender)
         # An address of the tunnel's is not there yet: a proxy's application is bound, others leave as they are routed.
         loopback = self._to[0].startswith("127.")
         self._source = ends.room.call(DRONE, lambda: self._socket(("127.0.0.1" if loopback else "", sender_port)))
-        self._sink = ends.room.call(GROUND, lambda: self._socket(("", _host_port(ends.exit)[1])))
+        self._sink = ends.room.call(GROUND, lambda: self._socket(("", rig.place(ends.exit)[1])))
         self._sink.settimeout(0.05)
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._send, self._receive)]
         for thread in self._threads:
@@ -82,13 +78,3 @@ class Probe:
             thread.join()
         self._source.close()
         self._sink.close()
-
-
-@contextlib.contextmanager
-def probing(ends: Ends, period_s: float) -> Iterator[Probe]:
-    """A probe that ends with the block."""
-    probe = Probe(ends, period_s)
-    try:
-        yield probe
-    finally:
-        probe.close()

@@ -5,7 +5,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import rig
 
 from peers.ends import Ends, System
 from peers.figures import LIMIT_S, SETTLED_S, Sheet
-from peers.probe import probing
+from peers.probe import Probe
 from peers.room import DRONE, GROUND, Room, room
 from pqc_mav_common.process_figures import pss_among_kib
 
@@ -69,10 +69,6 @@ def when_quiet(sheet: Sheet, system: System) -> None:
     sheet.note("busy_percent", system.key, busy)
 
 
-class NotConnectedError(RuntimeError):
-    """Nothing came through a system in time."""
-
-
 @contextmanager
 def prepared(system: System, loss: float | None = None, seed: int = 1) -> Iterator[Ends]:
     """A system in a room of its own, of which nothing runs yet; over a lossy link where `loss` is given."""
@@ -82,13 +78,13 @@ def prepared(system: System, loss: float | None = None, seed: int = 1) -> Iterat
 
 @contextmanager
 def connected(system: System) -> Iterator[Ends]:
-    """A system through which datagrams arrive. Raises NotConnectedError."""
+    """A system through which datagrams arrive. Raises RuntimeError."""
     with prepared(system) as ends:
         ends.start(GROUND)
         ends.start(DRONE)
-        with probing(ends, 0.01) as probe:
+        with closing(Probe(ends, 0.01)) as probe:
             if probe.arrival_after(0, LIMIT_S) is None:
-                raise NotConnectedError(f"nothing arrived within {LIMIT_S:g} s: {ends.output(DRONE)[-300:].strip()}")
+                raise RuntimeError(f"nothing arrived within {LIMIT_S:g} s: {ends.output(DRONE)[-300:].strip()}")
         time.sleep(0.3)  # what follows a handshake is over
         yield ends
 
@@ -98,13 +94,6 @@ def pair_of(system: System, ends: Ends, made: Room) -> rig.Pair:
     processes = [process for each in ends.processes.values() for process in each]
     where = ["--send-in", made.path(DRONE), "--receive-in", made.path(GROUND), "--from", ends.sender]
     return rig.Pair(system.key, ends.entry, ends.exit, processes, where)  # type: ignore[arg-type]
-
-
-def cpu_ns(pids: Sequence[int]) -> int:
-    """Time that the processes' threads were on a processor, by the scheduler's own count (proc(5), schedstat)."""
-    return sum(
-        int((task / "schedstat").read_text().split()[0]) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()
-    )
 
 
 def in_turn(systems: Sequence[System], repetition: int) -> list[System]:
@@ -182,9 +171,9 @@ def cost(systems: Sequence[System], plan: Plan) -> Sheet:
         time.sleep(SETTLED_S)
         for name, (rate_per_s, size) in {"320": (320.0, 256), "4000": (4000.0, 256), "8mbit": _MBIT8}.items():
             rig.load(pair, rate_per_s, size, 0.5)
-            before, clock = cpu_ns(pair.pids), time.monotonic_ns()
+            before, clock = rig.cpu_ns(pair.pids), time.monotonic_ns()
             got: dict[str, Any] = rig.load(pair, rate_per_s, size, plan.cost_s)
-            share = (cpu_ns(pair.pids) - before) / (time.monotonic_ns() - clock)
+            share = (rig.cpu_ns(pair.pids) - before) / (time.monotonic_ns() - clock)
             sheet.add(f"cpu_{name}", system.key, 100 * share)
             if name == "320":
                 memory(system, pair, sheet, name)

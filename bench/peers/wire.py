@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes over the link: the time, direction and size of every datagram, and which of them are the handshake."""
 
-import contextlib
 import socket
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from peers.room import ADDRESS, DEVICE, DRONE, Room
@@ -104,13 +103,3 @@ class Wire:
         self._stop.set()
         self._thread.join()
         self._socket.close()
-
-
-@contextlib.contextmanager
-def listening(room: Room) -> Iterator[Wire]:
-    """A wire that is listened to until the block ends."""
-    wire = Wire(room)
-    try:
-        yield wire
-    finally:
-        wire.close()

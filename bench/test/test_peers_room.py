@@ -15,7 +15,7 @@ import rig
 from peers import connecting, own, plain
 from peers.figures import Sheet
 from peers.room import ADDRESS, DRONE, GROUND, refusal, room
-from peers.sending import Plan, connected, cost, cpu_ns, delay, in_turn, pair_of, prepared
+from peers.sending import Plan, connected, cost, delay, in_turn, pair_of, prepared
 
 WHY = refusal()
 pytestmark = pytest.mark.skipif(bool(WHY), reason=f"this {WHY}")
@@ -79,9 +79,9 @@ def test_the_forwarder_and_the_tunnel_carry_what_is_sent() -> None:
                 got = rig.load(pair, 500, 256, 0.4, trip)
                 assert got["received"] == got["sent"] == 200
                 assert got["delay_us"]["p50"] > 0
-            before = cpu_ns(pair.pids)
+            before = rig.cpu_ns(pair.pids)
             rig.load(pair, 2000, 256, 0.3)
-            assert cpu_ns(pair.pids) > before
+            assert rig.cpu_ns(pair.pids) > before
 
 
 @needs_load
