@@ -84,9 +84,7 @@ def _campaign(store: CampaignStore) -> dict[str, bytes]:
     if len(single):
         found[f"campaign/{handshake_table.CSV}"] = handshake_table.text(single).encode()
     if tidy.has_parquet():
-        buffer = io.BytesIO()
-        table.to_parquet(buffer, index=False, compression="zstd")
-        found[f"campaign/{tidy.PARQUET}"] = buffer.getvalue()
+        found[f"campaign/{tidy.PARQUET}"] = tidy.parquet(table)
     return found
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
 
-import math
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from std_srvs.srv import Trigger
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
-from pqc_mav_bench.collectors.power import PowerReading, summarise
+from pqc_mav_bench.collectors.power import summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import AgentLostError, BenchError
 from pqc_mav_bench.rekey_result import RekeyResult
@@ -145,7 +144,7 @@ class RosDrone:
         self._recorder = SideRecorder(self._watch)
         self._load = ScenarioLoad()
         self._rekey = ActionCall(node, Rekey, f"{proxy}/rekey_action")
-        self._power: deque[PowerReading] = deque(maxlen=POWER_KEPT)
+        self._power: deque[tuple[float, Any]] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
         self._silent_since_s = float("-inf")
         node.create_subscription(PowerSample, power, self._take_power, qos.sensor(20))
@@ -232,22 +231,4 @@ class RosDrone:
         return kind
 
     def _take_power(self, message: Any) -> None:
-        self._power.append(
-            PowerReading(
-                at_s=time.monotonic(),
-                interval_s=message.interval_s,
-                source=message.source,
-                measured=message.measured,
-                valid=message.valid and math.isfinite(message.power_mean_w),
-                voltage_v=message.voltage_v,
-                current_a=message.current_a,
-                mean_w=message.power_mean_w,
-                min_w=message.power_min_w,
-                peak_w=message.power_peak_w,
-                energy_j=message.energy_j,
-                samples=message.samples,
-                rate_hz=message.rate_hz,
-                duplicates=message.duplicates,
-                errors=message.errors,
-            )
-        )
+        self._power.append((time.monotonic(), message))

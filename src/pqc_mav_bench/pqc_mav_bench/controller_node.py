@@ -4,6 +4,7 @@
 import os
 import socket
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -189,13 +190,4 @@ class ControllerNode(ManagedNode):
 
 def feedback(progress: Progress) -> Any:
     """Progress as the action's feedback."""
-    return RunCampaign.Feedback(
-        suite=progress.suite,
-        phase=progress.phase,
-        done=progress.done,
-        total=progress.total,
-        passed=progress.passed,
-        failed=progress.failed,
-        elapsed_s=progress.elapsed_s,
-        remaining_s=progress.remaining_s,
-    )
+    return RunCampaign.Feedback(**asdict(progress))

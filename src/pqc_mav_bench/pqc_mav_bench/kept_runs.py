@@ -5,7 +5,7 @@ What is kept is the very bytes of `runs/<scenario>/<suite>/metrics.json`, as `me
 manifest and of the table are those of the uncompressed files, so they hold for both forms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from pqc_mav_bench.store import METRICS, RUNS, storage_error
@@ -51,12 +51,8 @@ def write(files: Mapping[str, bytes], folder: Path) -> list[Path]:
 
 def available(folder: Path, listed: Mapping[str, str]) -> dict[str, bytes]:
     """The files of the runs a manifest lists if all are there, otherwise nothing. Raises OSError and ValueError."""
-    return dict(_available(folder, listed)) if all(_is_there(folder, name) for name in listed) else {}
-
-
-def _available(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    for name in sorted(listed):
-        yield name, content(folder, name)
+    complete = all(_is_there(folder, name) for name in listed)
+    return {name: content(folder, name) for name in sorted(listed)} if complete else {}
 
 
 def _is_there(folder: Path, name: str) -> bool:

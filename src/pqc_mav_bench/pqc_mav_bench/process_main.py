@@ -19,11 +19,6 @@ def agent(argv: Sequence[str] | None = None) -> int:
     return run_process("pqc_bench_agent", _serve_agent, argv, package="pqc_mav_bench")
 
 
-def controller(argv: Sequence[str] | None = None) -> int:
-    """Serves campaigns until SIGINT or SIGTERM."""
-    return run_process("pqc_bench_controller", _serve_controller, argv, package="pqc_mav_bench")
-
-
 def _serve_agent(arguments: list[str], stop: threading.Event) -> int:
     from pqc_mav_bench.agent_node import AgentNode
 
@@ -71,5 +66,5 @@ def run_agent() -> None:
 
 
 def run_controller() -> None:
-    """Console script `pqc_bench_controller`."""
-    leave(controller())
+    """Console script `pqc_bench_controller`: serves campaigns until SIGINT or SIGTERM."""
+    leave(run_process("pqc_bench_controller", _serve_controller, package="pqc_mav_bench"))

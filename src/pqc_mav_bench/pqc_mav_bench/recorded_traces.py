@@ -6,7 +6,6 @@ for numbers and flags, `text` for the rest. All topics of a recording share one 
 decisions are synchronised by it.
 """
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,11 +41,7 @@ def traces(path: Path) -> pd.DataFrame:
 
 def traces_parquet(path: Path) -> bytes:
     """The table as Parquet; empty where Parquet cannot be written here. Raises StoreError."""
-    if not tidy.has_parquet():
-        return b""
-    buffer = io.BytesIO()
-    traces(path).to_parquet(buffer, index=False, compression="zstd")
-    return buffer.getvalue()
+    return tidy.parquet(traces(path)) if tidy.has_parquet() else b""
 
 
 def _values(content: Any, name: str, depth: int) -> Iterator[Value]:

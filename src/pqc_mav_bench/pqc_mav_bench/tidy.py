@@ -107,13 +107,16 @@ def has_parquet() -> bool:
     return True
 
 
+def parquet(table: pd.DataFrame) -> bytes:
+    """Any table as Parquet, where that can be written."""
+    return bytes(table.to_parquet(index=False, compression="zstd"))
+
+
 def write(table: pd.DataFrame, folder: Path) -> None:
     """Writes tidy.csv, and tidy.parquet where that is possible, below `folder`, each by write and rename."""
     atomic_write(folder / CSV, table.to_csv(index=False, lineterminator="\n"))
     if has_parquet():
-        buffer = io.BytesIO()
-        table.to_parquet(buffer, index=False, compression="zstd")
-        atomic_write(folder / PARQUET, buffer.getvalue())
+        atomic_write(folder / PARQUET, parquet(table))
 
 
 def file_in(folder: Path) -> Path | None:

@@ -2,36 +2,35 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
-from pqc_mav_bench.collectors.power import PowerReading, summarise
+from pqc_mav_bench.collectors.power import summarise
 
 
-def readings(watts: list[float], *, valid: bool = True, source: str = "ina219") -> list[PowerReading]:
+def readings(watts: list[float], *, valid: bool = True, source: str = "ina219") -> list[tuple[float, SimpleNamespace]]:
     """Ten a second, from 0 s on; the k-th ends at 0.1 (k + 1)."""
     found, energy = [], 0.0
     for number, power in enumerate(watts):
         energy += 0.1 * power
-        found.append(
-            PowerReading(
-                at_s=0.1 * (number + 1),
-                interval_s=0.1,
-                source=source,
-                measured=source != "model",
-                valid=valid,
-                voltage_v=5.0,
-                current_a=math.nan,
-                mean_w=power,
-                min_w=power - 1,
-                peak_w=power + 1,
-                energy_j=energy,
-                samples=100,
-                rate_hz=1000.0,
-                duplicates=1,
-                errors=0,
-            )
+        sample = SimpleNamespace(
+            interval_s=0.1,
+            source=source,
+            measured=source != "model",
+            valid=valid,
+            voltage_v=5.0,
+            current_a=math.nan,
+            power_mean_w=power,
+            power_min_w=power - 1,
+            power_peak_w=power + 1,
+            energy_j=energy,
+            samples=100,
+            rate_hz=1000.0,
+            duplicates=1,
+            errors=0,
         )
+        found.append((0.1 * (number + 1), sample))
     return found
 
 
@@ -59,7 +58,13 @@ def test_a_window_cut_by_the_trace_covers_less_time():
 
 
 @pytest.mark.parametrize(
-    "trace, window", [([], (0, 1)), (readings([4.0] * 5), (2.0, 3.0)), (readings([4.0] * 5, valid=False), (0, 1))]
+    "trace, window",
+    [
+        ([], (0, 1)),
+        (readings([4.0] * 5), (2.0, 3.0)),
+        (readings([4.0] * 5, valid=False), (0, 1)),
+        (readings([math.nan] * 5), (0, 1)),
+    ],
 )
 def test_without_a_valid_reading_in_it_there_is_nothing(trace, window):
     assert summarise(trace, *window) == {}
