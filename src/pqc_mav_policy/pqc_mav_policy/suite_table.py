@@ -8,6 +8,7 @@ its tier and measured handshakes; its own level table (levels 1, 3, 5 in 503, 31
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import StatisticsError, correlation
 
 from pqc_mav_policy.suite_cost import work_ms
 from pqc_mav_policy.suite_order import SuiteOrder, octave, published_tier
@@ -92,24 +93,12 @@ def pearson(xs: Sequence[float], ys: Sequence[float]) -> float:
     """Pearson's correlation coefficient. Raises ValueError for fewer than three pairs or a constant side."""
     if len(xs) < 3 or len(xs) != len(ys):
         raise ValueError("a correlation needs at least three pairs")
-    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    dx, dy = [x - mean_x for x in xs], [y - mean_y for y in ys]
-    scale = math.sqrt(sum(d * d for d in dx) * sum(d * d for d in dy))
-    if scale == 0:
-        raise ValueError("a correlation needs values that differ")
-    return sum(a * b for a, b in zip(dx, dy, strict=True)) / scale
+    try:
+        return correlation(xs, ys)
+    except StatisticsError:
+        raise ValueError("a correlation needs values that differ") from None
 
 
 def fractional_ranks(values: Sequence[float]) -> list[float]:
     """Ranks from 0 on; equal values share the mean of their ranks."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = [0.0] * len(values)
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and values[order[end]] == values[order[start]]:
-            end += 1
-        for place in order[start:end]:
-            ranks[place] = (start + end - 1) / 2
-        start = end
-    return ranks
+    return [sum(each < value for each in values) + (values.count(value) - 1) / 2 for value in values]

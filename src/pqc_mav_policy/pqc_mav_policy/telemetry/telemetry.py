@@ -5,9 +5,9 @@ Times are seconds of one monotonic clock, given as arguments. NaN means unknown 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pqc_mav_policy.parameters import STREAMS
 from pqc_mav_policy.telemetry.blackouts import BlackoutCounter
@@ -25,6 +25,7 @@ from pqc_mav_policy.telemetry.inputs import (
     Vehicle,
 )
 
+T = TypeVar("T")
 PEER = "peer"
 # A status already on its way when the proxy answered a rekey must not undo the new keys.
 SAME_KEYS_S = 1.0  # the beginning of the same keys, reckoned from their age, is never that much later
@@ -98,11 +99,11 @@ class Telemetry:
         status = self._heard.get("status")
         return DecisionInput(
             missing=self._missing(),
-            battery=self._battery(now),
-            thermal=self._thermal(now),
-            link=self._link(now),
-            vehicle=self._vehicle(now),
-            system=self._system(now),
+            battery=self._part("battery", now, _battery, Battery()),
+            thermal=self._part("thermal", now, _thermal, Thermal()),
+            link=self._part("link", now, lambda message, age_s: self._link(message, age_s, now), Link()),
+            vehicle=self._part("vehicle", now, _vehicle, Vehicle()),
+            system=self._part("system", now, _system, System()),
             session=self._session_part(now, pending),
             threat=Threat(threat.level) if threat else Threat.NONE,
             threat_kind=threat.kind if threat else "",
@@ -128,10 +129,6 @@ class Telemetry:
         self._session = session
         self._switched_s = self._key_since_s = since_s
 
-    def _age(self, stream: str, now: float) -> float | None:
-        heard = self._heard.get(stream)
-        return now - heard.at_s if heard else None
-
     def _missing(self) -> tuple[str, ...]:
         missing = []
         for stream in STREAMS:
@@ -142,54 +139,12 @@ class Telemetry:
                 missing.append(f"{stream}: {heard.message.reason.rstrip('.') or 'not valid, no reason given'}")
         return tuple(missing)
 
-    def _battery(self, now: float) -> Battery:
-        heard = self._heard.get("battery")
-        if heard is None:
-            return Battery()
-        message = heard.message
-        return Battery(
-            voltage_v=known(message.voltage_v),
-            rate_mv_per_min=known(message.voltage_rate_mv_per_min),
-            state_of_charge=known(message.state_of_charge),
-            age_s=self._age("battery", now),
-            valid=bool(message.valid),
-            cells=int(message.cells),
-        )
+    def _part(self, stream: str, now: float, made: Callable[[Any, float], T], unknown: T) -> T:
+        """What `made` reads out of the stream's newest message and its age [s]."""
+        heard = self._heard.get(stream)
+        return unknown if heard is None else made(heard.message, now - heard.at_s)
 
-    def _thermal(self, now: float) -> Thermal:
-        heard = self._heard.get("thermal")
-        if heard is None:
-            return Thermal()
-        message = heard.message
-        return Thermal(
-            temperature_c=known(message.temperature_c),
-            rate_c_per_min=known(message.rate_c_per_min),
-            throttled=bool(message.throttled),
-            age_s=self._age("thermal", now),
-            valid=bool(message.valid),
-        )
-
-    def _vehicle(self, now: float) -> Vehicle:
-        heard = self._heard.get("vehicle")
-        if heard is None:
-            return Vehicle()
-        message = heard.message
-        phase = message.phase if message.phase in set(Phase) else Phase.UNKNOWN
-        armed = bool(message.armed) if message.valid else None
-        return Vehicle(armed=armed, phase=Phase(phase), age_s=self._age("vehicle", now), valid=bool(message.valid))
-
-    def _system(self, now: float) -> System:
-        heard = self._heard.get("system")
-        if heard is None:
-            return System()
-        message = heard.message
-        return System(cpu_percent=known(message.cpu_percent), age_s=self._age("system", now), valid=bool(message.valid))
-
-    def _link(self, now: float) -> Link:
-        heard = self._heard.get("link")
-        if heard is None:
-            return Link()
-        message = heard.message
+    def _link(self, message: Any, age_s: float, now: float) -> Link:
         since = self._switched_s if self._switched_s is not None else -math.inf
         near = self._blackouts.since(since, now) if now - since < self._near_switch_s else 0
         return Link(
@@ -200,7 +155,7 @@ class Telemetry:
             loss=known(message.loss),
             blackouts=int(message.blackouts),
             blackouts_near_switch=near,
-            age_s=self._age("link", now),
+            age_s=age_s,
             valid=True,
             queue_s=self._queue_s(now),
         )
@@ -252,3 +207,34 @@ class Telemetry:
 def _seconds(milliseconds: float) -> float | None:
     value = known(milliseconds)
     return None if value is None else value / 1000.0
+
+
+def _battery(message: Any, age_s: float) -> Battery:
+    return Battery(
+        voltage_v=known(message.voltage_v),
+        rate_mv_per_min=known(message.voltage_rate_mv_per_min),
+        state_of_charge=known(message.state_of_charge),
+        age_s=age_s,
+        valid=bool(message.valid),
+        cells=int(message.cells),
+    )
+
+
+def _thermal(message: Any, age_s: float) -> Thermal:
+    return Thermal(
+        temperature_c=known(message.temperature_c),
+        rate_c_per_min=known(message.rate_c_per_min),
+        throttled=bool(message.throttled),
+        age_s=age_s,
+        valid=bool(message.valid),
+    )
+
+
+def _vehicle(message: Any, age_s: float) -> Vehicle:
+    phase = message.phase if message.phase in set(Phase) else Phase.UNKNOWN
+    armed = bool(message.armed) if message.valid else None
+    return Vehicle(armed=armed, phase=Phase(phase), age_s=age_s, valid=bool(message.valid))
+
+
+def _system(message: Any, age_s: float) -> System:
+    return System(cpu_percent=known(message.cpu_percent), age_s=age_s, valid=bool(message.valid))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.parameters import STREAMS, PolicyParameters
-from pqc_mav_policy.telemetry.inputs import DecisionInput, Threat
+from pqc_mav_policy.telemetry.inputs import Battery, DecisionInput, Link, Thermal, Threat
 
 
 def laid_open(
@@ -21,62 +21,25 @@ def laid_open(
 def conditions(inputs: DecisionInput, parameters: PolicyParameters, now: float) -> list[Condition]:
     """In the order of the cascade. What depends on earlier seconds (hysteresis, calm) is in the decision's reason."""
     p = parameters
-    battery, thermal, link = inputs.battery, inputs.thermal, inputs.link
+    # What a sense that is not valid says is unknown.
+    battery = inputs.battery if inputs.battery.valid else Battery()
+    thermal = inputs.thermal if inputs.thermal.valid else Thermal()
+    link = inputs.link if inputs.link.valid else Link()
+    blackouts = link.blackouts_near_switch if link.valid else None
+    slope, throttled = inputs.battery.scaled(p.voltage_rate_mv_per_min), inputs.thermal.throttled
     since = None if inputs.session.last_switch_s is None else now - inputs.session.last_switch_s
     return [
         *_senses(inputs, p),
-        _below(
-            2,
-            "emergency",
-            "battery",
-            battery.voltage_v if battery.valid else None,
-            battery.scaled(p.battery_emergency_v),
-            "V",
-        ),
-        _below(
-            2,
-            "emergency",
-            "charge",
-            battery.state_of_charge if battery.valid else None,
-            p.battery_emergency_charge,
-            "",
-        ),
-        _above(
-            2,
-            "emergency",
-            "processor",
-            thermal.temperature_c if thermal.valid else None,
-            p.temperature_emergency_c,
-            "C",
-        ),
-        _above(
-            3,
-            "blackout",
-            "blackouts near a switch",
-            link.blackouts_near_switch if link.valid else None,
-            p.rollback_blackouts,
-            "",
-        ),
+        _below(2, "emergency", "battery", battery.voltage_v, inputs.battery.scaled(p.battery_emergency_v), "V"),
+        _below(2, "emergency", "charge", battery.state_of_charge, p.battery_emergency_charge, ""),
+        _above(2, "emergency", "processor", thermal.temperature_c, p.temperature_emergency_c, "C"),
+        _above(3, "blackout", "blackouts near a switch", blackouts, p.rollback_blackouts, ""),
         _below(4, "cooldown", "time since the switch", since, p.cooldown_s, "s"),
-        _above(5, "link", "95 % of the gaps", link.gap_p95_s if link.valid else None, p.gap_p95_s, "s"),
-        _above(5, "link", "loss", link.loss if link.valid else None, p.loss_limit, ""),
-        _above(
-            6,
-            "stress",
-            "temperature's rate",
-            thermal.rate_c_per_min if thermal.valid else None,
-            p.temperature_rate_c_per_min,
-            "C/min",
-        ),
-        _below(
-            6,
-            "stress",
-            "voltage's rate",
-            battery.rate_mv_per_min if battery.valid else None,
-            battery.scaled(p.voltage_rate_mv_per_min),
-            "mV/min",
-        ),
-        Condition(6, "stress", "throttled", _yes(thermal.throttled), "", thermal.throttled and p.throttled_is_stress),
+        _above(5, "link", "95 % of the gaps", link.gap_p95_s, p.gap_p95_s, "s"),
+        _above(5, "link", "loss", link.loss, p.loss_limit, ""),
+        _above(6, "stress", "temperature's rate", thermal.rate_c_per_min, p.temperature_rate_c_per_min, "C/min"),
+        _below(6, "stress", "voltage's rate", battery.rate_mv_per_min, slope, "mV/min"),
+        Condition(6, "stress", "throttled", _yes(throttled), "", throttled and p.throttled_is_stress),
         Condition(
             6,
             "stress",
