@@ -11,7 +11,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -24,12 +23,7 @@ MIB = 1 << 20
 STOP_S = 30.0
 
 
-@dataclass(frozen=True)
-class _Item:
-    topic: TopicInfo
-    data: bytes
-    log_ns: int
-    publish_ns: int
+_Message = tuple[TopicInfo, bytes, int, int]  # as RecordingFile.write takes it
 
 
 class SteadyClock:
@@ -87,7 +81,7 @@ class Recorder:
         self._flush_s = flush_s
         self._min_free = int(min_free_mib * MIB)
         self._free_bytes = free_bytes
-        self._queue: queue.Queue[_Item | None] = queue.Queue(queue_limit)
+        self._queue: queue.Queue[_Message | None] = queue.Queue(queue_limit)
         self._lock = threading.Lock()
         self._dropped = 0
         self._problem = ""
@@ -138,7 +132,7 @@ class Recorder:
         try:
             if self._ended.is_set():
                 raise queue.Full
-            self._queue.put_nowait(_Item(topic, data, log_ns, publish_ns))
+            self._queue.put_nowait((topic, data, log_ns, publish_ns))
         except queue.Full:
             with self._lock:
                 self._dropped += 1
@@ -181,7 +175,7 @@ class Recorder:
             else:
                 if item is None:
                     return
-                self._file.write(item.topic, item.data, item.log_ns, item.publish_ns)
+                self._file.write(*item)
             if time.monotonic() < flush_at:
                 continue
             self._file.flush()

@@ -56,9 +56,6 @@ class SessionModel:
         self._running: _Handshake | None = None
         self._outcomes: list[Outcome] = []
         self._silent_s = 0
-        self.rekeys = 0
-        self.reconnects = 0
-        self.failures = 0
 
     @property
     def suite(self) -> str:
@@ -142,13 +139,9 @@ class SessionModel:
         self._keys_since_s = at
         self._last_switch_s = at
         if running.rekey:
-            self.rekeys += 1
             self._outcomes.append(Outcome(running.suite, True, at, before, "done", "", took_s))
-        else:
-            self.reconnects += 1
 
     def _fail(self, running: _Handshake, at: float) -> None:
         self._running = None
-        self.failures += 1
         if running.rekey:
             self._outcomes.append(Outcome(running.suite, False, at, self._suite, "the handshake timed out", "timeout"))
