@@ -119,25 +119,27 @@ def command(options: CampaignOptions) -> str:
     words += [f"--view {options.view}"] if options.view != plain.view and not options.suites else []
     words += [f"--scenario {name}" for name in options.scenarios] if options.scenarios != plain.scenarios else []
     words += ["--emulated"] if options.emulate_detectors else []
-    for name in ("repetitions", "duration_s", "handshakes", "rekey_interval_s", "seed", "attempts"):
-        value = getattr(options, name)
-        if value != getattr(plain, name):
-            words.append(f"--{name.removesuffix('_s').replace('_', '-')} {value:g}")
+    words += _given(options, "repetitions", "duration_s", "handshakes", "rekey_interval_s", "seed", "attempts")
     if work.kind == "bulk":
-        words.append("--workload bulk")
-        words += [f"--mbps {work.mbps:g}"] if work.mbps != BULK_MBPS else []
-        words += [f"--packet-bytes {work.packet_bytes}"] if work.packet_bytes != BULK_BYTES else []
-        words += [f"--direction {work.direction}"] if work.direction != "up" else []
+        words += ["--workload bulk", *_given(work, "mbps", "packet_bytes", "direction")]
     elif work.kind == "external":
-        words.append("--workload external")
-        words += [f"--autopilot-port {work.autopilot_port}"] if work.autopilot_port != AUTOPILOT_PORT else []
-        words += [f"--ground-port {work.ground_port}"] if work.ground_port != GROUND_PORT else []
+        words += ["--workload external", *_given(work, "autopilot_port", "ground_port")]
     elif work.messages_per_s != MAVLINK_HZ:
         words.append(f"--rate {work.messages_per_s:g}")
     words += ["--key-pool"] if options.key_pool else []
     words += [f"--link '{options.link}'"] if options.link else []
     words += [] if options.randomise else ["--in-order"]
     return " ".join(["pqcmav bench run", *words])
+
+
+def _given(options: BaseModel, *names: str) -> list[str]:
+    """Those that do not have their default, as the command takes them."""
+    plain = type(options).model_validate({})
+    values = {name: getattr(options, name) for name in names if getattr(options, name) != getattr(plain, name)}
+    return [
+        f"--{name.removesuffix('_s').replace('_', '-')} {f'{value:g}' if isinstance(value, float) else value}"
+        for name, value in values.items()
+    ]
 
 
 def told_options(pairs: Iterable[Any]) -> CampaignOptions:

@@ -28,6 +28,10 @@ def test_the_command_of_a_campaign_gives_its_options_back():
     )
 
 
+def test_a_long_seed_is_in_the_command_to_the_last_digit():
+    assert command(options_from({"seed": 20260222})) == "pqcmav bench run --seed 20260222"
+
+
 def test_nothing_asked_for_gives_the_defaults():
     options = told_options([])
     assert (options.duration_s, options.workload.kind, options.scenarios) == (30.0, "mavlink", ["baseline"])
