@@ -7,7 +7,6 @@ from typing import Any
 
 from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.settings import STRATEGIES, Settings, make
-from pqc_mav_policy.strategies.rl.weights import WEIGHTS
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import TunnelState
 from pqc_mav_policy_lab.compare.invariants import violations
@@ -16,7 +15,7 @@ from pqc_mav_policy_lab.flight_model.costs import PUBLISHED_STARTUP_S, Costs
 from pqc_mav_policy_lab.missions.fly import Second, Simulation, fly
 from pqc_mav_policy_lab.missions.recorded import RecordedMission
 from pqc_mav_policy_lab.missions.simulated import Mission
-from pqc_mav_policy_lab.training.reward import latency_score, power_score, reward, security_score
+from pqc_mav_policy_lab.training.reward import of_second, security_score
 
 STATIC = "static"
 HEAVY = "static-heavy"
@@ -160,7 +159,10 @@ def row_of(
         entry.index: security_score(level[entry.index], entry.inputs.session.key_age_s or 0.0, entry.conditions.danger)
         for entry in live
     }
-    worth = [_reward(entry, security.get(entry.index, 0.0)) for entry in flight]
+    worth = [
+        of_second(entry.conditions.phase, security.get(entry.index, 0.0), entry.work.under_way_s, entry.power_w)
+        for entry in flight
+    ]
     done = [entry.work.finished for entry in flight if entry.work.finished]
     return Row(
         mission=mission.name,
@@ -182,11 +184,6 @@ def row_of(
         handshake_energy_j=sum(costs.handshake_energy_j(suite) for suite in done),
         violations=dict(broken),
     )
-
-
-def _reward(second: Second, security: float) -> float:
-    latency = latency_score(second.work.under_way_s)
-    return reward(security, latency, power_score(second.power_w), WEIGHTS[second.conditions.phase])
 
 
 def _trace(mission: str, strategy: str, flight: Sequence[Second], catalogue: Catalogue) -> Trace:

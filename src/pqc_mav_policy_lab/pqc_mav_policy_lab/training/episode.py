@@ -13,10 +13,9 @@ from pqc_mav_policy.strategies.cascade.rules import protect
 from pqc_mav_policy.strategies.rl import safe as rl_safe
 from pqc_mav_policy.strategies.rl.state import Choice, State, encode
 from pqc_mav_policy.strategies.rl.strategy import CHOOSE_EVERY_S
-from pqc_mav_policy.strategies.rl.weights import WEIGHTS
 from pqc_mav_policy.telemetry.inputs import TunnelState
 from pqc_mav_policy_lab.missions.fly import Simulation
-from pqc_mav_policy_lab.training.reward import latency_score, power_score, reward, security_score
+from pqc_mav_policy_lab.training.reward import of_second, security_score
 
 # Worth of a second later against one now: what matters is the next two or three minutes.
 DISCOUNT_PER_S = 0.99
@@ -92,11 +91,6 @@ class Episode:
         if session.state in (TunnelState.UP, TunnelState.REKEYING) and not conditions.silent:
             level = self._ladder.catalogue[session.suite].level
             security = security_score(level, session.key_age_s or 0.0, conditions.danger)
-        worth = reward(
-            security,
-            latency_score(work.under_way_s),
-            power_score(simulation.power_w),
-            WEIGHTS[conditions.phase],
-        )
+        worth = of_second(conditions.phase, security, work.under_way_s, simulation.power_w)
         self._gain += DISCOUNT_PER_S**self._seconds * worth
         self._seconds += 1

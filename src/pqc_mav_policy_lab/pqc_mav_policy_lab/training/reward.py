@@ -6,8 +6,8 @@ S, L and P are fractions (0-1). The weights are the policy's (strategy rl): a tr
 
 from collections.abc import Mapping
 
-from pqc_mav_policy.strategies.rl.weights import Weights
-from pqc_mav_policy.telemetry.inputs import Threat
+from pqc_mav_policy.strategies.rl.weights import WEIGHTS, Weights
+from pqc_mav_policy.telemetry.inputs import Phase, Threat
 from pqc_mav_policy_lab.computer_power import computer_power_w
 
 # Share of full security by NIST level: each of the levels counts, the step from none to the first the most.
@@ -25,6 +25,11 @@ FULL_POWER_W = computer_power_w(100.0)
 def reward(security: float, latency: float, power: float, weights: Weights) -> float:
     """R; all of the arguments as fractions (0-1)."""
     return weights.security * security - weights.latency * latency - weights.power * power
+
+
+def of_second(phase: Phase, security: float, under_way_s: float, power_w: float) -> float:
+    """R of one second of a flight."""
+    return reward(security, latency_score(under_way_s), power_score(power_w), WEIGHTS[phase])
 
 
 def security_score(level: int, key_age_s: float, threat: Threat = Threat.NONE) -> float:
