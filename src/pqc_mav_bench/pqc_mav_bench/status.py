@@ -4,6 +4,8 @@
 from pqc_mav_bench.schema.field import MetricField, Side
 from pqc_mav_bench.schema.run import Finding, MetricStatus, RunMetrics, Severity, StatusKind, all_fields
 
+Status = tuple[StatusKind, str]  # and why
+
 _GCS_OPERATION = "GCS-side operation; not measured on drone"
 _DRONE_OPERATION = "drone-side operation; not measured on the ground"
 _UNSIGNED = "the drone does not sign: it authenticates by its PSK"
@@ -11,7 +13,7 @@ _UNSIGNED = "the drone does not sign: it authenticates by its PSK"
 _FEW = "fewer than six handshakes have no 95 % interval of their median"
 
 # Reasons that hold wherever the value is missing, by path.
-_REASONS: dict[str, tuple[StatusKind, str]] = {
+_REASONS: dict[str, Status] = {
     "crypto_primitives.kem_keygen_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
     "crypto_primitives.kem_decaps_ms": (StatusKind.UNAVAILABLE, _GCS_OPERATION),
     "crypto_primitives.gcs_kem_encaps_ms": (StatusKind.UNAVAILABLE, _DRONE_OPERATION),
@@ -54,22 +56,18 @@ _SYSTEM = {
 }
 
 
-def missing_status(run: RunMetrics, field: MetricField) -> MetricStatus:
+def missing_status(run: RunMetrics, field: MetricField) -> Status:
     """Why a field is null."""
-    failed = not run.lifecycle.success
     known = _REASONS.get(field.path)
-    if failed and field.path not in ("lifecycle.failure_phase", "lifecycle.failure_reason"):
+    if not run.lifecycle.success and field.path not in ("lifecycle.failure_phase", "lifecycle.failure_reason"):
         if known is not None and not field.path.startswith("handshake."):
-            return MetricStatus(status=known[0], reason=known[1])
+            return known
         reason = run.lifecycle.failure_reason or "the run failed"
-        return MetricStatus(status=StatusKind.FAILED, reason=f"the run failed before it was measured: {reason}")
-    if known is not None:
-        return MetricStatus(status=known[0], reason=known[1])
-    kind, reason = _by_category(run, field)
-    return MetricStatus(status=kind, reason=reason)
+        return StatusKind.FAILED, f"the run failed before it was measured: {reason}"
+    return _by_category(run, field) if known is None else known
 
 
-def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
+def _by_category(run: RunMetrics, field: MetricField) -> Status:
     bulk, external = run.workload.workload == "bulk", run.workload.workload == "external"
     if field.path == _KEYGEN and run.crypto_primitives.gcs_keygen_pooled:
         return StatusKind.POOLED, _POOLED
@@ -110,55 +108,45 @@ def _by_category(run: RunMetrics, field: MetricField) -> tuple[StatusKind, str]:
 
 def fill(run: RunMetrics) -> None:
     """Writes `metric_status` anew."""
-    status: dict[str, MetricStatus] = {}
+    status: dict[str, Status] = {}
     for field in all_fields():
         value = run.value(field.path)
         if value is None:
             status[field.path] = missing_status(run, field)
         elif field.zero and value in (0, False) and field.kind != "text":
-            status[field.path] = MetricStatus(status=StatusKind.ZERO_BY_NATURE, reason=field.zero)
+            status[field.path] = StatusKind.ZERO_BY_NATURE, field.zero
     _label(run, status)
     for finding in run.findings:
         _mark(finding, run, status)
-    run.metric_status = dict(sorted(status.items()))
+    run.metric_status = {
+        path: MetricStatus(status=kind, reason=reason) for path, (kind, reason) in sorted(status.items())
+    }
 
 
-def _label(run: RunMetrics, status: dict[str, MetricStatus]) -> None:
+_POWERS = ("power_mean_w", "power_peak_w", "power_min_w", "energy_j", "voltage_v", "current_a", "energy_per_bit_nj")
+
+
+def _label(run: RunMetrics, status: dict[str, Status]) -> None:
     """What is modelled or emulated says so at each value."""
     if run.power_energy.power_source == "model":
-        for name in (
-            "power_mean_w",
-            "power_peak_w",
-            "power_min_w",
-            "energy_j",
-            "voltage_v",
-            "current_a",
-            "energy_per_bit_nj",
-        ):
+        modelled = "computed from the processor's load by the sensing node, not measured"
+        for name in _POWERS:
             if getattr(run.power_energy, name) is not None:
-                status[f"power_energy.{name}"] = MetricStatus(
-                    status=StatusKind.MODELLED,
-                    reason="computed from the processor's load by the sensing node, not measured",
-                )
+                status[f"power_energy.{name}"] = StatusKind.MODELLED, modelled
     if run.workload.scenario_load == "emulated":
-        for path in _EMULATED:
-            status[path] = MetricStatus(
-                status=StatusKind.EMULATED,
-                reason="a documented load takes the place of the detector, which does not run here",
-            )
+        emulated = "a documented load takes the place of the detector, which does not run here"
+        status |= dict.fromkeys(_EMULATED, (StatusKind.EMULATED, emulated))
     pooled = run.crypto_primitives.gcs_pooled_handshakes
     if pooled and run.value(_KEYGEN) is not None:
-        status[_KEYGEN] = MetricStatus(
-            status=StatusKind.POOLED,
-            reason=f"{pooled} key pairs came from the gcs's pool (key_pool_depth); this is the median of the others",
+        status[_KEYGEN] = (
+            StatusKind.POOLED,
+            f"{pooled} key pairs came from the gcs's pool (key_pool_depth); this is the median of the others",
         )
     if run.mavproxy_drone.simulated:
-        status["mavproxy_drone.simulated"] = MetricStatus(
-            status=StatusKind.EMULATED, reason="the messages come from a simulated vehicle"
-        )
+        status["mavproxy_drone.simulated"] = StatusKind.EMULATED, "the messages come from a simulated vehicle"
 
 
-def _mark(finding: Finding, run: RunMetrics, status: dict[str, MetricStatus]) -> None:
+def _mark(finding: Finding, run: RunMetrics, status: dict[str, Status]) -> None:
     for path in finding.fields:
         if run.value(path) is not None and finding.severity in (Severity.ERROR.value, Severity.WARNING.value):
-            status[path] = MetricStatus(status=StatusKind.ANOMALOUS, reason=finding.message)
+            status[path] = StatusKind.ANOMALOUS, finding.message
