@@ -29,34 +29,41 @@ def _milliseconds(figures: dict[str, Any] | None) -> dict[str, Any]:
     return {**out, "classes": figures.get("classes", {})}
 
 
-class VehicleEnd:
+class _End:
+    """What both have in common."""
+
+    def __init__(self, application: Vehicle | GroundClient) -> None:
+        self._application = application
+
+    def start(self) -> None:
+        """Begins: the vehicle to send, the ground client to listen; that sends as soon as the vehicle is heard."""
+        self._application.start()
+
+    @property
+    def sent(self) -> int:
+        """Messages so far; those of the vehicle grow until `stop`."""
+        return int(self._application.snapshot()["sent"])
+
+    @property
+    def received(self) -> int:
+        """Messages so far."""
+        return int(self._application.snapshot()["received"])
+
+
+class VehicleEnd(_End):
     """The drone's end. Raises ValueError for a rate out of range and for an address that does not resolve."""
 
     def __init__(self, spec: EndSpec) -> None:
         peer = resolve(spec.address)
         config = AutopilotConfig(rate_hz=spec.workload.messages_per_s, profile="auto", shared_clock=spec.shared_clock)
-        self._vehicle = Vehicle(config, any_port_towards(peer), peer)
-
-    def start(self) -> None:
-        """Begins to send."""
-        self._vehicle.start()
+        super().__init__(Vehicle(config, any_port_towards(peer), peer))
 
     def quiet(self) -> None:
         """The vehicle falls silent with `stop`; until then it answers."""
 
-    @property
-    def sent(self) -> int:
-        """Messages so far; grows until `stop`."""
-        return int(self._vehicle.snapshot()["sent"])
-
-    @property
-    def received(self) -> int:
-        """Messages so far."""
-        return int(self._vehicle.snapshot()["received"])
-
     def stop(self) -> dict[str, Any]:
         """Ends it. Everything counted, ready for JSON."""
-        seen = self._vehicle.stop()
+        seen = self._application.stop()
         uplink = list(seen["uplink"].values())
         return {
             "kind": "mavlink",
@@ -78,16 +85,13 @@ class VehicleEnd:
         }
 
 
-class GroundEnd:
+class GroundEnd(_End):
     """The ground's end. Raises ValueError for a rate out of range or an address that cannot be bound."""
 
     def __init__(self, spec: EndSpec) -> None:
         uplink_hz = spec.workload.messages_per_s - GROUND_HEARTBEAT_HZ
         self._client = GroundClient(spec.address, uplink_hz=uplink_hz, shared_clock=spec.shared_clock)
-
-    def start(self) -> None:
-        """Begins to listen; sends as soon as the vehicle is heard."""
-        self._client.start()
+        super().__init__(self._client)
 
     def quiet(self) -> None:
         """Sends no more, goes on listening. Returns when what was being sent is counted."""
@@ -98,16 +102,6 @@ class GroundEnd:
             time.sleep(SETTLED_S / 4)
             if self.sent != last:
                 last, since = self.sent, time.monotonic()
-
-    @property
-    def sent(self) -> int:
-        """Messages so far."""
-        return int(self._client.snapshot()["sent"])
-
-    @property
-    def received(self) -> int:
-        """Messages so far."""
-        return int(self._client.snapshot()["received"])
 
     def stop(self) -> dict[str, Any]:
         """Ends it. Everything counted, ready for JSON."""
