@@ -59,17 +59,9 @@ def summary(table: pd.DataFrame) -> dict[str, Any]:
         "wall_s": _figure(wall, 2),
         "wall_per_data": _figure(wall / data) if data else None,
         "handshake_median_ms": _figure(good["handshake.handshake_ms"].median()) if len(good) else None,
-        "tunnel_cpu_percent": {
-            "drone": mean("system_drone.tunnel_cpu_percent"),
-            "gcs": mean("system_gcs.tunnel_cpu_percent"),
-        },
-        "bench_cpu_percent": {
-            "drone": mean("system_drone.bench_cpu_percent"),
-            "gcs": mean("system_gcs.bench_cpu_percent"),
-        },
-        "workload_cpu_percent": {
-            "drone": mean("system_drone.workload_cpu_percent"),
-            "gcs": mean("system_gcs.workload_cpu_percent"),
+        **{
+            f"{who}_cpu_percent": {end: mean(f"system_{end}.{who}_cpu_percent") for end in ("drone", "gcs")}
+            for who in ("tunnel", "bench", "workload")
         },
         "lost_packets": int(good["workload.lost_packets"].sum()),
         "sent_packets": int(good["workload.sent_packets"].sum()),

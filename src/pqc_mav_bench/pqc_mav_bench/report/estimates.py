@@ -60,17 +60,18 @@ def _of_rows(c: ReportInput, rows: pd.DataFrame, column: str) -> Estimate:
 
 def per_group(c: ReportInput, rows: pd.DataFrame, key: str, column: str, order: Sequence[str]) -> dict[str, Estimate]:
     """The median of a column that has one figure a run, for each group of suites, over pairs of KEM and signature."""
-    found = {name: _over_pairs(c, rows[rows[key] == name], column) for name in order}
+    found = {name: over_pairs(c, rows[rows[key] == name], column) for name in order}
     return {name: each for name, each in found.items() if math.isfinite(each.value)}
 
 
 def per_scenario(c: ReportInput, column: str) -> dict[str, Estimate]:
     """The median of a column that has one figure a run, for each scenario by its name."""
-    found = {SCENARIO_NAMES.get(name, name): _over_pairs(c, scenario(c.suites, name), column) for name in c.scenarios}
+    found = {SCENARIO_NAMES.get(name, name): over_pairs(c, scenario(c.suites, name), column) for name in c.scenarios}
     return {name: each for name, each in found.items() if math.isfinite(each.value)}
 
 
-def _over_pairs(c: ReportInput, rows: pd.DataFrame, column: str) -> Estimate:
+def over_pairs(c: ReportInput, rows: pd.DataFrame, column: str) -> Estimate:
+    """The median of a column that has one figure a run, over pairs of KEM and signature."""
     return Estimate.exact(float(rows[column].median())) if c.is_published else estimate.of_pairs(rows, column)
 
 

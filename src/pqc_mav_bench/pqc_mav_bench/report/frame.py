@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pqc_mav_bench.analysis.estimate import Estimate, of_pairs, of_suites
+from pqc_mav_bench.analysis.estimate import of_suites
 from pqc_mav_bench.analysis.intervals import OWN, RANKED_FROM, SIGNIFICANCE
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
+from pqc_mav_bench.report.estimates import over_pairs
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
 from pqc_mav_bench.report.repeated import irregular_sentence
 from pqc_mav_bench.report.report_input import ReportInput
@@ -94,21 +95,14 @@ def summary(c: ReportInput) -> list[str]:
         lines.append(family_finding(known))
     lines.append(sentences.loss(c.runs[c.runs["passed"]]))
     if has(c.baseline, "rekey_ms"):
-        lines.append(
-            f"A live suite change takes {with_interval(_median(c, 'rekey_ms'))} in the median, from request to new "
-            "keys."
-        )
+        change = with_interval(over_pairs(c, c.baseline, "rekey_ms"))
+        lines.append(f"A live suite change takes {change} in the median, from request to new keys.")
     if has(c.baseline, "rtt_p50_ms"):
-        lines.append(f"The median round trip through the tunnel is {with_interval(_median(c, 'rtt_p50_ms'))}.")
+        trip = with_interval(over_pairs(c, c.baseline, "rtt_p50_ms"))
+        lines.append(f"The median round trip through the tunnel is {trip}.")
     failed = c.runs.loc[~c.runs["passed"], "suite"].unique().tolist()
     lines.append(f"Failed in at least one run: {listed(failed)}." if failed else "No run failed.")
     return [line for line in lines if line]
-
-
-def _median(c: ReportInput, column: str) -> Estimate:
-    """The median over the main scenario's suites of a column that has one figure a run."""
-    rows = c.baseline
-    return Estimate.exact(float(rows[column].median())) if c.is_published else of_pairs(rows, column)
 
 
 def methods(c: ReportInput) -> list[str]:

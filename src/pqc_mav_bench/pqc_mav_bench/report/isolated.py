@@ -14,7 +14,7 @@ from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.primitives.result import RESULT, check
 from pqc_mav_bench.report.blocks import Source
-from pqc_mav_bench.source import kept_by
+from pqc_mav_bench.source import kept_by, words
 from pqc_mav_bench.store import read_json
 
 
@@ -95,7 +95,7 @@ def _about(document: Mapping[str, Any], path: Path) -> str:
     machine = dict(document.get("environment") or {}).get("cpu_model") or "machine not named"
     n, found = document["method"]["n"], document.get("source") or {}
     if found:
-        commit = f"commit {found['commit'][:12]}{', with changes' if found['changed'] else ''}"
+        commit = words(found)
     else:
         kept = kept_by(path)
         commit = f"commit not recorded{f', kept since {kept[:12]}' if kept else ''}"

@@ -24,7 +24,7 @@ from pqc_mav_bench.options import command, options_from
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, MODELLED, PUBLISHED, Source
 from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
 from pqc_mav_bench.schema.run import SchemaError, parse_run
-from pqc_mav_bench.source import kept_by
+from pqc_mav_bench.source import kept_by, words
 from pqc_mav_bench.store import MANIFEST, CampaignStore, read_json
 
 
@@ -166,19 +166,14 @@ def _by_short_code(single: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(suite=kept["suite"].map(names))
 
 
-def _machine(run_dir: Path) -> str:
-    """What the campaign was told to call its machine; "" when it was told nothing."""
-    if not (run_dir / MANIFEST).is_file():
-        return ""
-    options = CampaignStore.open(run_dir).manifest().get("options", {})
-    return str(options.get("machine_name", "")) if isinstance(options, dict) else ""
+def _manifest(run_dir: Path) -> Mapping[str, Any]:
+    """A campaign's manifest; empty where it has none. Raises StoreError."""
+    return CampaignStore.open(run_dir).manifest() if (run_dir / MANIFEST).is_file() else {}
 
 
 def campaign_line(run_dir: Path, runs: pd.DataFrame) -> str:
     """How a campaign was measured, for every figure made of it: N, machine, command, commit; "" without a manifest."""
-    if not (run_dir / MANIFEST).is_file():
-        return ""
-    manifest = CampaignStore.open(run_dir).manifest()
+    manifest = _manifest(run_dir)
     try:
         options = options_from(manifest["options"])
     except (KeyError, OptionsError):
@@ -195,7 +190,7 @@ def campaign_line(run_dir: Path, runs: pd.DataFrame) -> str:
 def _commit(manifest: Mapping[str, Any], run_dir: Path) -> str:
     source = manifest.get("source") or {}
     if source.get("commit"):
-        return f"commit {source['commit'][:12]}{', with changes' if source.get('changed') else ''}"
+        return words(source)
     kept = kept_by(run_dir / MANIFEST)
     return f"commit not recorded; kept since {kept[:12]}" if kept else "commit not recorded"
 
@@ -224,9 +219,10 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
     try:
         raw, single = _tables(run_dir)
         runs = by_short_code(from_tidy(raw))
-        primitives, machine = read_primitives(run_dir), _machine(run_dir)
-        kept = (run_dir / MANIFEST).is_file()
-        repeated = tuple(repeated_runs.listed(CampaignStore.open(run_dir).manifest())) if kept else ()
+        primitives, manifest = read_primitives(run_dir), _manifest(run_dir)
+        told = manifest.get("options", {})
+        machine = str(told.get("machine_name", "")) if isinstance(told, dict) else ""
+        repeated = tuple(repeated_runs.listed(manifest))
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None
     except ValueError as error:

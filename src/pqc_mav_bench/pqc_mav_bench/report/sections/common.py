@@ -88,16 +88,6 @@ def summaries(groups: Mapping[str, pd.DataFrame], column: str = "handshake_ms") 
     return {name: summary for name, summary in found.items() if summary.n}
 
 
-def by_family(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
-    """Summaries per KEM family in the usual order, families without values left out."""
-    return summaries(families_of(table), column)
-
-
-def by_level(table: pd.DataFrame, column: str = "handshake_ms") -> dict[str, Summary]:
-    """Summaries per NIST level, named 'Level 1' and so on."""
-    return summaries(levels_of(table), column)
-
-
 def family_finding(table: pd.DataFrame) -> str:
     """Whether the KEM family matters more than the level; see sentences.family_decides."""
     return sentences.family_decides(*(of_groups(part(table)) for part in (families_of, levels_of, signatures_of)))

@@ -16,12 +16,13 @@ from pqc_mav_bench.report.charts import bars
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
 from pqc_mav_bench.report.report_input import ReportInput, published_2025
 from pqc_mav_bench.report.sections.common import (
-    by_family,
+    families_of,
     first_upper,
     kem_order,
     medians,
     published_values,
     sig_order,
+    summaries,
     with_values,
     without,
 )
@@ -129,7 +130,7 @@ def _families(c: ReportInput) -> Block:
     theirs = pi5_summary("kem_family")["median_ms"]
     body = [
         [family, own.n, own.median, float(theirs[family]), own.median / float(theirs[family])]
-        for family, own in by_family(c.known).items()
+        for family, own in summaries(families_of(c.known)).items()
         if family in theirs.index
     ]
     if not body:

@@ -25,13 +25,12 @@ from pqc_mav_bench.report.estimates import of_groups, per_group
 from pqc_mav_bench.report.numbers import MISSING, count, duration, listed, number, times
 from pqc_mav_bench.report.report_input import ReportInput
 from pqc_mav_bench.report.sections.common import (
-    by_family,
-    by_level,
     families_of,
     family_finding,
     family_legend,
     levels_of,
     spread_of,
+    summaries,
     without,
 )
 from pqc_mav_bench.report.sections.figures import chart, family_points, table
@@ -161,8 +160,8 @@ def handshake_statistics(c: ReportInput) -> Section:
     title, suites = "Handshake statistics by NIST level and KEM family", c.known
     says = [spread_of(levels_of(suites)), spread_of(families_of(suites)), family_finding(suites)]
     blocks: list[Block] = [
-        table(c, "by-level", summary_frame(by_level(suites), "Level")),
-        table(c, "by-family", summary_frame(by_family(suites), "KEM family"), says),
+        table(c, "by-level", summary_frame(summaries(levels_of(suites)), "Level")),
+        table(c, "by-family", summary_frame(summaries(families_of(suites)), "KEM family"), says),
         published("by-level-published"),
         published("by-family-published"),
     ]
@@ -184,7 +183,7 @@ def handshake_spread(c: ReportInput) -> Section:
         if len(rows)
     ]
     drawing = spread.boxes([spread.Panel(groups, "Handshake (ms, log scale)", "ms", True)], 400)
-    boxes = by_level(suites)
+    boxes = summaries(levels_of(suites))
     halves = [
         f"{name}: half of the suites lie between {duration(s.q1)} and {duration(s.q3)}." for name, s in boxes.items()
     ]

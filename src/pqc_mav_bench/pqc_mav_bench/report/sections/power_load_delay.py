@@ -16,7 +16,7 @@ from pqc_mav_bench.report.charts import heat, points
 from pqc_mav_bench.report.estimates import per_scenario, per_suite
 from pqc_mav_bench.report.numbers import count, duration, listed, number, quantity
 from pqc_mav_bench.report.report_input import ReportInput
-from pqc_mav_bench.report.sections.common import alike, by_family, families_of, scenario_note, with_values
+from pqc_mav_bench.report.sections.common import alike, families_of, scenario_note, summaries, with_values
 from pqc_mav_bench.report.sections.figures import called, chart, family_points
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.sections.suite_tables import present
@@ -31,7 +31,9 @@ def suite_power(c: ReportInput) -> Section:
 
     rows = pd.concat(part.sort_values("handshake_ms") for part in families_of(c.known).values())
     drawing = points.dots(family_points(rows, place), "Handshake (ms, log scale)")
-    drawn = chart(c, "family-scatter", drawing, sentences.ranges(by_family(c.baseline)), [_sphincs_last(c.baseline)])
+    drawn = chart(
+        c, "family-scatter", drawing, sentences.ranges(summaries(families_of(c.baseline))), [_sphincs_last(c.baseline)]
+    )
     use, missing = either(c, "power_mean_w")
     title = "Handshakes by family; power per suite and between scenarios"
     return Section("suite_power", title, [drawn, *missing, *_power(use), *scenario_note(c)])
