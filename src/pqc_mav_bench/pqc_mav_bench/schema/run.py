@@ -113,12 +113,10 @@ class Integrity(BaseModel):
     sha256: str = ""
 
 
-def _made() -> dict[str, type[Category]]:
-    return {
-        name: category(model, letter, about, (each for each in fields() if each.category == name))
-        for letter, (name, (model, about)) in zip("ABCDEFGHIJKLMNOPQR", _CATEGORIES.items(), strict=True)
-    }
-
+_MADE: dict[str, type[Category]] = {
+    name: category(model, letter, about, (each for each in fields() if each.category == name))
+    for letter, (name, (model, about)) in zip("ABCDEFGHIJKLMNOPQR", _CATEGORIES.items(), strict=True)
+}
 
 if TYPE_CHECKING:
 
@@ -128,7 +126,7 @@ if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Category: ...
 
 else:
-    _KINDS = {"schema_version": str, **_made()}
+    _KINDS = {"schema_version": str, **_MADE}
     _EMPTY = {name: kind() for name, kind in _KINDS.items()} | {"schema_version": SCHEMA_VERSION}
     _Figures = type(BaseModel)("_Figures", (BaseModel,), {"__annotations__": _KINDS, "__module__": __name__, **_EMPTY})
 
@@ -150,12 +148,7 @@ class RunMetrics(_Figures):
 
 def categories() -> dict[str, type[Category]]:
     """The 18 categories by the name under which a run holds them, in the order of their letters."""
-    found: dict[str, type[Category]] = {}
-    for name, info in RunMetrics.model_fields.items():
-        kind = info.annotation
-        if isinstance(kind, type) and issubclass(kind, Category):
-            found[name] = kind
-    return found
+    return dict(_MADE)
 
 
 def all_fields() -> Iterator[MetricField]:
