@@ -13,7 +13,7 @@ from peers.ends import Ends, System
 from peers.figures import LIMIT_S, Sheet
 from peers.probe import Probe
 from peers.room import DEVICE, DRONE, GROUND, SIDES
-from peers.sending import Plan, in_turn, prepared, when_quiet
+from peers.sending import PROBLEMS, Plan, in_turn, noted, prepared, when_quiet
 from peers.wire import Wire, handshake
 
 _PROBE_S = 0.00025
@@ -23,7 +23,6 @@ _REKEY_RUN_S = 135.0  # WireGuard changes keys after 120 s, and nobody can ask f
 _REKEY_RATE = 200
 _AT_ONCE = 6  # rooms of each system in one round of the rekey part
 LOSSES = (0, 10, 30)
-_PROBLEMS = (RuntimeError, OSError, SystemExit)
 
 
 def start_to_first(ends: Ends, probe: Probe) -> float | None:
@@ -42,26 +41,22 @@ def connect(systems: Sequence[System], plan: Plan) -> Sheet:
             if "start_ms" in system.no:
                 continue
             when_quiet(sheet, system)
-            try:
-                with prepared(system) as ends:
-                    # Every datagram is seen by itself, not a run of them.
-                    for side in SIDES:
-                        ends.room.ip(side, f"link set {DEVICE[side]} gso_max_segs 1")
-                    ends.start(GROUND)
-                    with closing(Wire(ends.room)) as wire, closing(Probe(ends, _PROBE_S)) as probe:
-                        took = start_to_first(ends, probe)
-                        time.sleep(0.1)
-                    if took is None:
-                        sheet.fail(system.key, f"not connected within {LIMIT_S:g} s")
-                        continue
-                    sheet.add("start_ms", system.key, took * 1e3)
-                    if found := handshake(wire.frames):
-                        sheet.add("handshake_ms", system.key, found.ms)
-                        sheet.add("handshake_bytes", system.key, found.bytes)
-                        sheet.note("handshake_datagrams", system.key, found.datagrams)
-            except _PROBLEMS as error:
-                sheet.fail(system.key, str(error))
-                print(f"{system.key}: {error}", flush=True)
+            with noted(sheet, system), prepared(system) as ends:
+                # Every datagram is seen by itself, not a run of them.
+                for side in SIDES:
+                    ends.room.ip(side, f"link set {DEVICE[side]} gso_max_segs 1")
+                ends.start(GROUND)
+                with closing(Wire(ends.room)) as wire, closing(Probe(ends, _PROBE_S)) as probe:
+                    took = start_to_first(ends, probe)
+                    time.sleep(0.1)
+                if took is None:
+                    sheet.fail(system.key, f"not connected within {LIMIT_S:g} s")
+                    continue
+                sheet.add("start_ms", system.key, took * 1e3)
+                if found := handshake(wire.frames):
+                    sheet.add("handshake_ms", system.key, found.ms)
+                    sheet.add("handshake_bytes", system.key, found.bytes)
+                    sheet.note("handshake_datagrams", system.key, found.datagrams)
         plan.save(sheet)
     return sheet
 
@@ -87,16 +82,13 @@ def _loss_round(sheet: Sheet, chosen: Sequence[tuple[int, System]], seed: int) -
     with ExitStack() as stack:
         started: list[tuple[int, System, Probe, int]] = []
         for percent, system in chosen:
-            try:
+            with noted(sheet, system):
                 ends = stack.enter_context(prepared(system, percent / 100, seed + percent))
                 ends.start(GROUND)
                 probe = stack.enter_context(closing(Probe(ends, _SLOW_PROBE_S)))
                 begin = time.monotonic_ns()
                 ends.start(DRONE)
                 started.append((percent, system, probe, begin))
-            except _PROBLEMS as error:
-                sheet.fail(system.key, str(error))
-                print(f"{system.key}: {error}", flush=True)
         for percent, system, probe, begin in started:
             left = LIMIT_S - (time.monotonic_ns() - begin) / 1e9
             first = probe.arrival_after(begin, max(left, 0.0))
@@ -119,7 +111,7 @@ def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
                     ends.start(GROUND)
                     ends.start(DRONE)
                     running.append((system, ends, stack.enter_context(closing(Probe(ends, _SLOW_PROBE_S)))))
-                except _PROBLEMS as error:
+                except PROBLEMS as error:
                     sheet.fail(system.key, str(error))
             killed: list[tuple[System, Probe, int]] = []
             ready = [each for each in running if each[2].arrival_after(0, LIMIT_S) is not None]
@@ -133,7 +125,7 @@ def recovery(systems: Sequence[System], plan: Plan) -> Sheet:
                     time.sleep(_DEAD_S)  # what was on its way arrives now, and does not count
                     ends.start(GROUND)
                     killed.append((system, probe, moment))
-                except _PROBLEMS as error:
+                except PROBLEMS as error:
                     sheet.fail(system.key, str(error))
             for system, probe, moment in killed:
                 left = LIMIT_S - (time.monotonic_ns() - moment) / 1e9
@@ -161,7 +153,7 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
     with ExitStack() as stack:
         ready: list[tuple[System, Ends]] = []
         for system in systems:
-            try:
+            with noted(sheet, system):
                 ends = stack.enter_context(prepared(system))
                 ends.renew_often()
                 ends.start(GROUND)
@@ -170,12 +162,9 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
                     if probe.arrival_after(0, LIMIT_S) is None:
                         raise RuntimeError(f"not connected within {LIMIT_S:g} s")
                 ready.append((system, ends))
-            except _PROBLEMS as error:
-                sheet.fail(system.key, str(error))
-                print(f"{system.key}: {error}", flush=True)
         rooms: list[tuple[System, Ends, subprocess.Popen[bytes], list[str]]] = []
         for system, ends in ready:
-            try:
+            with noted(sheet, system):
                 command = [
                     *(rig.tool("udp_load"), "--to", ends.entry, "--receive", ends.exit, "--from", ends.sender),
                     *("--send-in", ends.room.path(DRONE), "--receive-in", ends.room.path(GROUND)),
@@ -183,9 +172,6 @@ def _rekey_round(sheet: Sheet, systems: Sequence[System]) -> None:
                 ]
                 load = ends.room.spawn(DRONE, command, own_run=False, stdout=subprocess.PIPE)
                 rooms.append((system, ends, load, [ends.keys()]))
-            except _PROBLEMS as error:
-                sheet.fail(system.key, str(error))
-                print(f"{system.key}: {error}", flush=True)
         end = time.monotonic() + _REKEY_RUN_S + 5
         at_work = True
         while time.monotonic() < end and at_work:

@@ -19,6 +19,7 @@ from peers.probe import Probe
 from peers.room import DRONE, GROUND, Room, room
 from pqc_mav_common.process_figures import pss_among_kib
 
+PROBLEMS = (RuntimeError, OSError, SystemExit)
 _FIRST_GUESS = 100_000.0
 _QUIET_PERCENT, _QUIET_WAIT_S = 8.0, 40.0  # of all processors; in one part altogether
 _MBIT8 = (8e6 / 8 / 1200, 1200)  # datagrams/s, bytes
@@ -96,6 +97,16 @@ def pair_of(system: System, ends: Ends, made: Room) -> rig.Pair:
     return rig.Pair(system.key, ends.entry, ends.exit, processes, where)  # type: ignore[arg-type]
 
 
+@contextmanager
+def noted(sheet: Sheet, system: System) -> Iterator[None]:
+    """What goes wrong is on the sheet and told, and the run goes on."""
+    try:
+        yield
+    except PROBLEMS as error:
+        sheet.fail(system.key, str(error))
+        print(f"{system.key}: {error}", flush=True)
+
+
 def in_turn(systems: Sequence[System], repetition: int) -> list[System]:
     """All systems, in another order in each repetition, the same in every run."""
     order = list(systems)
@@ -113,12 +124,8 @@ def each_connected(
             if all(figure in system.no for figure in figures):
                 continue
             when_quiet(sheet, system)
-            try:
-                with connected(system) as ends:
-                    work(system, pair_of(system, ends, ends.room), sheet)
-            except (RuntimeError, OSError, SystemExit) as error:
-                sheet.fail(system.key, str(error))
-                print(f"{system.key}: {error}", flush=True)
+            with noted(sheet, system), connected(system) as ends:
+                work(system, pair_of(system, ends, ends.room), sheet)
         plan.save(sheet)
     return sheet
 
