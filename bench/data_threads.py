@@ -108,9 +108,7 @@ class Fleet:
 
     @staticmethod
     def _application(stack: ExitStack) -> socket.socket:
-        end = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        end.bind((rig.HOST, 0))
-        end.setblocking(False)
+        end = stack.enter_context(rig.listening(0.0))
         try:
             end.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, SINK_BYTES)
         except PermissionError:

@@ -28,7 +28,6 @@ from pqc_mav_common import markdown, two_ends
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.waiting import wait_until
 
-HOST = "127.0.0.1"
 RATE_HZ, SIZE = 320.0, 200
 ANSWER_S = 0.5
 RELAYS = ("near", "third")
@@ -52,13 +51,9 @@ class Drone:
 
     def __init__(self, stack: ExitStack, keys: str, name: str, port: int, relay_port: int = 0) -> None:
         relay = {"relay_port": relay_port, "relay_from": ["127.0.0.0/8"], "relay_kbit": 100_000} if relay_port else {}
-        self.engine = pqc_mav_tunnel.Engine(two_ends.drone_config(keys, name, port, **relay))
-        self.engine.start()
-        stack.callback(self.engine.stop)
-        self.vehicle = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        self.vehicle.bind((HOST, 0))
-        self.vehicle.settimeout(ANSWER_S)
-        self.vehicle.connect((HOST, self.engine.ports()["plain"][name]))
+        self.engine = rig.running(stack, two_ends.drone_config(keys, name, port, **relay))
+        self.vehicle = stack.enter_context(rig.listening(ANSWER_S))
+        self.vehicle.connect((rig.HOST, self.engine.ports()["plain"][name]))
         up = wait_until(lambda: self.engine.picture("status")[0]["state_name"] == "UP", 20.0)
         if not up:
             raise SystemExit(f"hops: {name} does not connect: {self.engine.picture('status')[0]['last_error']}")
@@ -137,13 +132,9 @@ def main() -> int:
     with ExitStack() as stack:
         keys = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-hops-"))
         pqc_mav_tunnel.init_keys(keys, [*RELAYS, *WAYS])
-        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        ground.bind((HOST, 0))
-        ground.settimeout(ANSWER_S)
+        ground = stack.enter_context(rig.listening(ANSWER_S))
         peers = dict.fromkeys((*RELAYS, *WAYS), ground.getsockname()[1])
-        gcs = pqc_mav_tunnel.Engine(two_ends.gcs_config(keys, peers))
-        gcs.start()
-        stack.callback(gcs.stop)
+        gcs = rig.running(stack, two_ends.gcs_config(keys, peers))
         near_port, third_port = free_ports(2)
         near = Drone(stack, keys, "near", gcs.ports()["data"], near_port)
         third = Drone(stack, keys, "third", near_port, third_port)

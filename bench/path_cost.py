@@ -57,18 +57,12 @@ def one(way: str, seconds: float) -> tuple[float, float]:
     with ExitStack() as stack:
         keys = stack.enter_context(tempfile.TemporaryDirectory(prefix="pqcmav-paths-"))
         pqc_mav_tunnel.init_keys(keys, ["uav1"])
-        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        ground.bind(("127.0.0.1", 0))
-        gcs = pqc_mav_tunnel.Engine(two_ends.gcs_config(keys, {"uav1": ground.getsockname()[1]}))
-        gcs.start()
-        stack.callback(gcs.stop)
+        ground = stack.enter_context(rig.listening(None))
+        gcs = rig.running(stack, two_ends.gcs_config(keys, {"uav1": ground.getsockname()[1]}))
         port = gcs.ports()["data"]
         names = PATHS[way]
         more = {"paths": names, "path": {name: {"via": VIA[name], "peer": f"127.0.0.1:{port}"} for name in names}}
-        config = two_ends.drone_config(keys, "uav1", port, **(more if names else {}))
-        drone = pqc_mav_tunnel.Engine(config)
-        drone.start()
-        stack.callback(drone.stop)
+        drone = rig.running(stack, two_ends.drone_config(keys, "uav1", port, **(more if names else {})))
         if not wait_until(lambda: all(end.status()[0]["state"] == "UP" for end in (gcs, drone)), 20.0):
             raise SystemExit(f"path_cost: {way}: the ends do not connect")
         vehicle = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))

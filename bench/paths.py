@@ -29,8 +29,9 @@ from typing import Any
 
 import paths_beside
 import pqc_mav_tunnel
+import rig
 from peers.room import Room
-from radios import DEFAULT, PATIENCE_S, RATE_HZ, RESULTS, Ground, plain_of, vehicle_of
+from radios import DEFAULT, PATIENCE_S, RATE_HZ, Ground, plain_of, vehicle_of
 
 from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common import two_ends
@@ -150,14 +151,10 @@ def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run
         algorithm = pqc_mav_tunnel.find_suite(DEFAULT).sig_token
         pqc_mav_tunnel.init_keys(str(folder / "keys"), ["uav1"], [algorithm])
         radio = stack.enter_context(RadioPorts(RadioTerms(PROFILES["sik"], loss=0.05, seed=seed), folder / "radio"))
-        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        ground.bind(("127.0.0.1", 0))
-        ground.settimeout(0.01)
+        ground = stack.enter_context(rig.listening(0.01))
         here = two_ends.gcs_config(folder / "keys", {"uav1": ground.getsockname()[1]}, control_socket="off")
         here["drone"]["uav1"]["radio"] = f"serial:{radio.ground}:57600:mavlink"
-        gcs = pqc_mav_tunnel.Engine(here)
-        gcs.start()
-        stack.callback(gcs.stop)
+        gcs = rig.running(stack, here)
         lte = Relay(gcs.ports()["data"], seed=seed).start()
         stack.callback(lte.stop)
         lte.impair(LTE)
@@ -167,9 +164,7 @@ def one(way: str, condition: str, options: argparse.Namespace, seed: int) -> Run
         }
         there = two_ends.drone_config(folder / "keys", "uav1", 46011, suite=DEFAULT, control_socket="off")
         paths = WAYS[way]["paths"]
-        drone = pqc_mav_tunnel.Engine(there | {"paths": paths, "path": {name: via[name] for name in paths}})
-        drone.start()
-        stack.callback(drone.stop)
+        drone = rig.running(stack, there | {"paths": paths, "path": {name: via[name] for name in paths}})
         if not wait_until(lambda: all(end.status()[0]["state"] == "UP" for end in (gcs, drone)), PATIENCE_S):
             raise RuntimeError("the ends did not connect")
         stack.enter_context(Weather(condition, lte, radio, seed))
@@ -246,7 +241,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=4, help="runs at once; they wait most of the time")
     parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=list(CONDITIONS))
     parser.add_argument("--ways", nargs="+", choices=[*WAYS, *BESIDE])
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=rig.RESULTS)
     options = parser.parse_args()
     if options.ways is None:
         lacking = {way: paths_beside.missing(way) for way in BESIDE}

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import rig
 from peers import programs
 from peers.ends import PORT, TUN_ADDRESS
 from peers.room import ADDRESS, DEVICE, DRONE, GROUND, SIDES, Room, refusal
@@ -172,14 +173,6 @@ def bytes_of(room: Room, device: str) -> int:
     return room.call(DRONE, read)
 
 
-def bound(address: tuple[str, int]) -> socket.socket:
-    """A socket of the ground station."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.bind(address)
-    made.settimeout(0.01)
-    return made
-
-
 def hears(ground: socket.socket, entry: tuple[str, int], room: Room) -> tuple[str, int]:
     """Speaks at both ends until the ground hears the drone, and says where that comes from."""
     out, back = (mavlink.MAVLink(None, srcSystem=system, srcComponent=1) for system in (1, 255))
@@ -218,7 +211,7 @@ def flight(way: str, lte: Mapping[str, Any], seed: int) -> Iterator[Beside]:
             for side in (GROUND, DRONE):
                 ends.start(side)
             entry = exit_at = (TUN_ADDRESS[GROUND], EXIT)
-        ground = stack.enter_context(room.call(GROUND, partial(bound, exit_at)))
+        ground = stack.enter_context(room.call(GROUND, partial(rig.listening, 0.01, exit_at)))
         to = hears(ground, entry, room)
         peer = resolve(f"{entry[0]}:{entry[1]}")
         vehicle = room.call(DRONE, lambda: Vehicle(AutopilotConfig(rate_hz=RATE_HZ), any_port_towards(peer), peer))

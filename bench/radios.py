@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import pqc_mav_tunnel
+import rig
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_common import two_ends
@@ -38,7 +39,6 @@ from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 from pqc_mav_sim.radio.profile import PROFILES
 from pqc_mav_sim.vehicle import Vehicle
 
-RESULTS = Path(__file__).resolve().parent / "results"
 RATE_HZ, ANSWER_S, PATIENCE_S = 226, 1.0, 180.0
 RECENT = 1000  # messages, a few seconds of them
 COMMAND_AT = 28  # where COMMAND_LONG has it
@@ -87,18 +87,13 @@ def tunnel(profile: str, more: str, suite: str, loss: float, seed: int) -> Itera
         algorithm = pqc_mav_tunnel.find_suite(suite).sig_token
         pqc_mav_tunnel.init_keys(str(folder / "keys"), ["uav1"], [algorithm])
         ports = stack.enter_context(RadioPorts(terms, folder / "radio"))
-        ground = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        ground.bind(("127.0.0.1", 0))
-        ground.settimeout(0.01)
+        ground = stack.enter_context(rig.listening(0.01))
         here = two_ends.gcs_config(folder / "keys", {"uav1": ground.getsockname()[1]}, control_socket="off")
         here |= (slow := SLOW.get(profile, {}))
         here["drone"]["uav1"]["radio"] = f"serial:{ports.ground}:{terms.profile.baud}{more}"
         there = two_ends.drone_config(folder / "keys", "uav1", 46011, suite=suite, control_socket="off", **slow)
-        gcs = pqc_mav_tunnel.Engine(here)
-        drone = pqc_mav_tunnel.Engine(there | {"peer": f"serial:{ports.air[0]}:{terms.profile.baud}{more}"})
-        for engine in (gcs, drone):
-            engine.start()
-            stack.callback(engine.stop)
+        gcs = rig.running(stack, here)
+        drone = rig.running(stack, there | {"peer": f"serial:{ports.air[0]}:{terms.profile.baud}{more}"})
         begin = time.monotonic()
         events = (event for _ in itertools.count() for event in drone.wait_events(timeout_s=0.5))
         next(event for event in events if event["type"] == "handshake" and event["ok"])
@@ -318,7 +313,7 @@ def main() -> int:
     parser.add_argument("--loss", type=float, default=0.05)
     parser.add_argument("--jobs", type=int, default=4, help="runs at once; they wait most of the time")
     parser.add_argument("--profiles", type=lambda text: text.split(","), default=[case[0] for case in CASES])
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=rig.RESULTS)
     options = parser.parse_args()
     seeds = range(1, options.runs + 1)
     with ProcessPoolExecutor(options.jobs) as pool:

@@ -8,16 +8,17 @@ would listen).
 import json
 import os
 import platform
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_tunnel import host_info
+from pqc_mav_tunnel import Engine, host_info
 
 from pqc_mav_bench.source import source
 from pqc_mav_common import two_ends
@@ -73,6 +74,22 @@ def place(text: str) -> tuple[str, int]:
     """Host and port."""
     host, _, port = text.rpartition(":")
     return host, int(port)
+
+
+def listening(timeout_s: float | None, address: tuple[str, int] = (HOST, 0)) -> socket.socket:
+    """A UDP socket that waits for each datagram this long."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind(address)
+    made.settimeout(timeout_s)
+    return made
+
+
+def running(stack: ExitStack, config: dict[str, Any]) -> Engine:
+    """An engine in this process until the stack ends."""
+    engine = Engine(config)
+    engine.start()
+    stack.callback(engine.stop)
+    return engine
 
 
 def cpu_ns(pids: Sequence[int]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import paths_beside
 import pytest
+import rig
 from peers.room import DRONE, GROUND, Room, refusal
 
 from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
@@ -24,7 +25,7 @@ def test_ip_goes_over_the_radio_both_ways_with_every_byte_as_it_was(tmp_path: Pa
         for side, port in ((DRONE, radio.air[0]), (GROUND, radio.ground)):
             stack.enter_context(paths_beside.SerialIp(room, side, port))
         ends = {
-            side: stack.enter_context(room.call(side, partial(paths_beside.bound, (address, PORT))))
+            side: stack.enter_context(room.call(side, partial(rig.listening, 0.01, (address, PORT))))
             for side, address in paths_beside.RADIO_ADDRESS.items()
         }
         every = bytes(range(256)) + bytes([paths_beside.END, paths_beside.ESCAPE, 0xDC, 0xDD]) * 3
