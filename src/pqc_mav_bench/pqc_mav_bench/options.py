@@ -125,7 +125,7 @@ def command(options: CampaignOptions) -> str:
     elif work.kind == "external":
         words += ["--workload external", *_given(work, "autopilot_port", "ground_port")]
     elif work.messages_per_s != MAVLINK_HZ:
-        words.append(f"--rate {work.messages_per_s:g}")
+        words.append(f"--rate {work.messages_per_s:.12g}")
     words += ["--key-pool"] if options.key_pool else []
     words += [f"--link '{options.link}'"] if options.link else []
     words += [] if options.randomise else ["--in-order"]
@@ -137,7 +137,7 @@ def _given(options: BaseModel, *names: str) -> list[str]:
     plain = type(options).model_validate({})
     values = {name: getattr(options, name) for name in names if getattr(options, name) != getattr(plain, name)}
     return [
-        f"--{name.removesuffix('_s').replace('_', '-')} {f'{value:g}' if isinstance(value, float) else value}"
+        f"--{name.removesuffix('_s').replace('_', '-')} {f'{value:.12g}' if isinstance(value, float) else value}"
         for name, value in values.items()
     ]
 

@@ -28,8 +28,10 @@ def test_the_command_of_a_campaign_gives_its_options_back():
     )
 
 
-def test_a_long_seed_is_in_the_command_to_the_last_digit():
+def test_numbers_are_in_the_command_to_the_last_digit():
     assert command(options_from({"seed": 20260222})) == "pqcmav bench run --seed 20260222"
+    rate = {"workload": {"messages_per_s": 123.4567}}
+    assert command(options_from(rate)) == "pqcmav bench run --rate 123.4567"
 
 
 def test_nothing_asked_for_gives_the_defaults():
