@@ -208,12 +208,11 @@ def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float)
     name = _name(namespace, service)
     with ros_node("pqcmav_policy") as node:
         client = node.create_client(kind, name)
-        deadline = time.monotonic() + timeout
         if not client.wait_for_service(timeout_sec=timeout):
             raise CliError(f"No service {name} ({reachable(os.environ)}); is the policy running?")
-        future = client.call_async(request)
+        future, deadline = client.call_async(request), time.monotonic() + timeout
         while not future.done():
-            if time.monotonic() > deadline + timeout:
+            if time.monotonic() > deadline:
                 raise CliError(f"No answer from {name} within {timeout:g} s.")
             time.sleep(0.01)
         return future.result()
