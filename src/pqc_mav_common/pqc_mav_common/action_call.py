@@ -12,7 +12,7 @@ class PendingCall:
     def __init__(self) -> None:
         self._done = threading.Event()
         self.result: Any = None  # the action's; None before the end and after a failure
-        self.failure = ""  # why there is no result, as a sentence; "" where there is one
+        self.failure = ""  # why there is no result, as a sentence; "" if there is one
 
     def done(self) -> bool:
         """Whether there is a result or a failure."""
