@@ -3,6 +3,7 @@
 #include "keys/key_path.hpp"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "key_samples.hpp"
@@ -72,6 +73,14 @@ TEST_F(KeyPath, AKeyFolderOfAnotherUser) {
   NEEDS_ROOT();
   give_away(keys_);
   refused(file_, keys_, "chown -h 0 " + keys_.string());
+}
+
+TEST_F(KeyPath, RootIsToldHowToTryWhatAServiceWillDo) {
+  NEEDS_ROOT();
+  const auto* other = getpwnam("daemon");
+  if (other == nullptr) GTEST_SKIP() << "no user daemon here";
+  ASSERT_EQ(chown(keys_.c_str(), other->pw_uid, other->pw_gid), 0);
+  refused(file_, keys_, "chown -h 0 " + keys_.string() + "; if daemon is to run this, start it by: runuser -u daemon");
 }
 
 TEST_F(KeyPath, AFolderFarAboveOfAnotherUser) {

@@ -40,6 +40,17 @@ bool is_own_group(gid_t group, uid_t owner) {
   return true;
 }
 
+/// Root that meets the keys of a service most likely wants to try what the service will do.
+std::string as_the_owner(uid_t owner) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> text{};
+  if (::geteuid() != 0 || ::getpwuid_r(owner, &entry, text.data(), text.size(), &found) != 0 || found == nullptr)
+    return "";
+  const std::string name(entry.pw_name);
+  return "; if " + name + " is to run this, start it by: runuser -u " + name + " -- COMMAND";
+}
+
 [[noreturn]] void replaceable(const std::string& what, const std::string& remedy) {
   throw TunnelError(Errc::key_permissions,
                     what +
@@ -56,7 +67,7 @@ void check_entry(const fs::path& entry, const struct stat& status) {
                      entry.string() + (folder ? " on the way to the keys" : "");
   if (status.st_uid != 0 && status.st_uid != ::geteuid())
     replaceable(named + " belongs to another user (uid " + std::to_string(status.st_uid) + ")",
-                "chown -h " + std::to_string(::geteuid()) + " " + entry.string());
+                "chown -h " + std::to_string(::geteuid()) + " " + entry.string() + as_the_owner(status.st_uid));
   if (!folder || (status.st_mode & S_ISVTX) != 0) return;  // modes of files are for whoever reads them to judge
   const bool group_writes = (status.st_mode & S_IWGRP) != 0 && !is_own_group(status.st_gid, status.st_uid);
   if (group_writes || (status.st_mode & S_IWOTH) != 0)
