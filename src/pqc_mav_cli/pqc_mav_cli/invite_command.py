@@ -42,7 +42,7 @@ def invite(
         Path | None,
         typer.Option(
             help="Folder from which the gcs reads its keys, if not below the root; the drone's are copied there. "
-            "Default: with the Debian package, what its configuration names.",
+            "Default: with the Debian package, that of the gcs that runs, or else what its configuration names.",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +67,7 @@ def invite(
         keys = ground_keys.station_folder(root, ground.gcs_id)
         ground_keys.make(root, drone, ground.gcs_id)
         package = packaged("gcs")
-        running = gcs_keys.expanduser() if gcs_keys else package.keys if package else None
+        running = ground_keys.copied_to(keys, gcs_keys or ((ground.keys or package.keys) if package else None))
         if running is not None:
             ground_keys.check_running(keys, running)
         packed = ground_keys.share_of(root, drone, ground.gcs_id, peer or peer_of(host, ground), sign).packed()

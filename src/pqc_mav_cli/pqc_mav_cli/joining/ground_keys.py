@@ -69,6 +69,12 @@ def keep_public(root: Path, drone: str, public: Mapping[str, str], gcs_id: str) 
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
 
 
+def copied_to(ground: Path, running: Path | None) -> Path | None:
+    """The folder to which what is made in `ground` is copied: the one that a ground station reads, if it is another."""
+    other = running.expanduser() if running else None
+    return None if other is None or other.resolve() == ground.resolve() else other
+
+
 def check_running(ground: Path, running: Path) -> None:
     """Raises CliError unless what is made in `ground` may be copied to the folder that the ground station reads."""
     if not os.access(running, os.R_OK | os.W_OK | os.X_OK):

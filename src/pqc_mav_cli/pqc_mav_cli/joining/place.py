@@ -71,7 +71,9 @@ def _empty(folder: Path) -> bool:
     except FileNotFoundError:
         return True
     except OSError as error:
-        raise CliError(f"{folder} cannot be looked into: {error.strerror}.") from None
+        raise CliError(
+            f"{folder} cannot be looked into: {error.strerror}; run this with sudo, or give another folder with --keys."
+        ) from None
 
 
 def _check_replaceable(folder: Path) -> None:

@@ -63,8 +63,11 @@ class Ground:
         self._stack = ExitStack()
         with self._running() as control:
             status: Mapping[str, Any] = control.ask("status") if control else {}
+            config: Mapping[str, Any] = control.ask("config")["config"] if control else {}
         self.gcs_id: str = status.get("gcs_id", gcs_id)
         self.data_port: int = status.get("data_port", data_port)
+        # Of the one that runs, from which it reads them.
+        self.keys = Path(config["keys"]).expanduser() if "keys" in config else None
 
     def __enter__(self) -> Ground:
         return self

@@ -78,6 +78,14 @@ def test_public_keys_of_a_drone_are_kept_and_checked(root: Path, tmp_path: Path)
     assert kept.read_text() == public["sig/mldsa65.pub"]
 
 
+def test_keys_are_copied_only_to_another_folder_than_theirs(root: Path, tmp_path: Path) -> None:
+    made = root / "gcs"
+    (tmp_path / "link").symlink_to(made)
+    assert ground_keys.copied_to(made, None) is None
+    assert ground_keys.copied_to(made, tmp_path / "link") is None
+    assert ground_keys.copied_to(made, tmp_path / "other") == tmp_path / "other"
+
+
 def test_the_running_ground_s_folder_gets_what_it_lacks(root: Path, tmp_path: Path) -> None:
     running = tmp_path / "running"
     running.mkdir(mode=0o700)
