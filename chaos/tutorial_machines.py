@@ -3,7 +3,10 @@
 
 Each has a network of its own (air.py joins them), its own /etc, /run, /var/lib, /dev and home, and beside this
 machine's programs two stand-ins: `sudo` runs what follows, for the test is root; `scp` copies to another machine's
-home, for no SSH server runs. All else is the real program.
+home, for no SSH server runs. All else is the real program. A machine with the Debian packages (`install`) has their
+user, folders and configuration, and three more stand-ins: `runuser`, which leaves that user the right to find programs
+below a folder of root's; `systemctl`, which starts the unit's program as the unit's user, and `journalctl`, which shows
+what that said.
 """
 
 import contextlib
@@ -53,6 +56,24 @@ while [ $# -gt 1 ]; do cp -r "$1" "$MACHINES/$host/home/${target#*:}" || exit 1;
 """
 
 
+_USER = "pqcmav"
+_AS_USER = f"setpriv --reuid {_USER} --regid {_USER} --inh-caps +dac_read_search --ambient-caps +dac_read_search"
+# runuser -u pqcmav -- COMMAND
+_RUNUSER = f"""#!/bin/sh
+[ "$1 $2 $3" = "-u {_USER} --" ] || exit 64
+shift 3
+exec {_AS_USER} --clear-groups "$@"
+"""
+# systemctl enable --now pqcmav-tunneld@NAME
+_SYSTEMCTL = f"""#!/bin/sh
+[ "$1 $2" = "enable --now" ] || exit 64
+install -d -m 0750 -o {_USER} -g {_USER} /run/pqcmav
+{_AS_USER} --groups dialout pqcmav-tunneld "/etc/pqcmav/tunneld/${{3#*@}}.yaml" >/run/"$3".log 2>&1 &
+"""
+# journalctl -fu UNIT
+_JOURNALCTL = '#!/bin/sh\n[ "$1" = -fu ] || exit 64\nexec tail -n +1 -F "/run/$2.log"\n'
+
+
 class Program(child.Program):
     """A process on a machine; `name` is for messages."""
 
@@ -90,9 +111,32 @@ class Machine:
         subprocess.run(["cp", "-a", "/etc", str(folder / "etc")], check=True)
         shutil.rmtree(folder / "etc" / "pqcmav", ignore_errors=True)
         (folder / "etc" / "pqcmav").mkdir()
-        for tool, text in (("sudo", _SUDO), ("scp", _SCP)):
-            (folder / "bin" / tool).write_text(text)
-            (folder / "bin" / tool).chmod(0o755)
+        self._more: dict[str, str] = {}
+        self._stand_in(sudo=_SUDO, scp=_SCP)
+
+    def install(self, package: Path) -> None:
+        """Make what the packages' scripts make of `package`, the folder with their files."""
+        etc, number = self.folder / "etc", 4646
+        for file, line in (
+            ("passwd", f"{_USER}:x:{number}:{number}::/var/lib/pqcmav:/usr/sbin/nologin"),
+            ("group", f"{_USER}:x:{number}:"),
+        ):
+            others = [each for each in (etc / file).read_text("utf-8").splitlines() if not each.startswith(f"{_USER}:")]
+            (etc / file).write_text("\n".join([*others, line, ""]), "utf-8")
+        (etc / "pqcmav" / "tunneld").mkdir()
+        for role in ("drone", "gcs"):
+            shutil.copy(package / f"{role}.yaml", etc / "pqcmav" / "tunneld")
+        for kept in (etc / "pqcmav" / "keys", self.folder / "var/lib/pqcmav/tunneld"):
+            kept.mkdir(parents=True)
+            kept.chmod(0o700)
+            os.chown(kept, number, number)
+        self._stand_in(runuser=_RUNUSER, systemctl=_SYSTEMCTL, journalctl=_JOURNALCTL)
+        self._more["PQCMAV_WITHOUT_ROS"] = "1"  # as the package's command says
+
+    def _stand_in(self, **tools: str) -> None:
+        for tool, text in tools.items():
+            (self.folder / "bin" / tool).write_text(text)
+            (self.folder / "bin" / tool).chmod(0o755)
 
     def begin(self, command: str) -> Program:
         """Start a shell with these commands."""
@@ -101,7 +145,9 @@ class Machine:
             "MACHINES": str(self.folder.parent), "COLUMNS": "160", "ROS_DOMAIN_ID": "0",
         }  # fmt: skip
         dropped = ("PQCMAV_", "XDG_")
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)} | own
+        environment = (
+            {key: value for key, value in os.environ.items() if not key.startswith(dropped)} | own | self._more
+        )
         inside = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", _ENTER, "sh", str(self.folder)]
         return Program(
             f"{self.name}: {command.splitlines()[0]}", [*inside, "bash", "-e", "-c", command], env=environment,

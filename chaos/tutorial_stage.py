@@ -3,10 +3,12 @@
 
     stage: machines drone ground thief        who is there, at most three; the second is gcs.example.org.
                                               With `nat` at the end the first is behind a NAT
+    stage: drone has the packages             of Debian: their user, folders, configuration and units
     stage: link rtt_ms=60 loss=0.01           how the drone's link is from here on (pqc_mav_sim.impairment)
     stage: drone has a vehicle at DEVICE      the simulated vehicle on a serial line; `at HOST:PORT`: by UDP
     stage: ground flies at PORT               ground software at that port arms the vehicle and sees it climb
     stage: ground sees 1 2 at PORT            vehicles with these system ids are heard there
+    stage: ground has nothing in FOLDER       nobody put anything there
     stage: thief has a copy of drone:PATH     in its home
     stage: ground lets nothing in             but answers to what it sent, as a carrier's NAT does (nftables)
     stage: drone stops NAME                   what was started there ends, as by Ctrl-C
@@ -39,6 +41,7 @@ from tutorial_machines import DEADLINE_S, Machine, until
 
 ADDRESSES = {"drone": DRONE, "gcs": GCS, "stranger": STRANGER}
 NAME_OF_GROUND = "gcs.example.org"
+_PACKAGING = Path(__file__).resolve().parent.parent / "packaging"
 VEHICLE_PORT = 14600  # on the drone, where the simulated vehicle and its serial line meet
 _FLYING = re.compile(r" armed .* alt +([1-9]|\d\d)")
 
@@ -55,6 +58,9 @@ class SerialVehicle(Background):
         tty.setraw(self._port)
         os.set_blocking(self._line, False)
         self.device = os.ttyname(self._port)
+        # As udev has it.
+        shutil.chown(self.device, group="dialout")
+        Path(self.device).chmod(0o660)
         self._socket = machine.space.call(lambda: application_socket(VEHICLE_PORT))
         self._begin()
 
@@ -92,9 +98,11 @@ class Stage:
         self._directions: list[tuple[re.Pattern[str], Callable[..., None]]] = [
             (re.compile(r"machines ([a-z0-9 ]+?)( nat)?"), self._make),
             (re.compile(r"link (.+)"), self._link),
+            (re.compile(r"(\w+) has the packages"), lambda machine: self.machine(machine).install(_PACKAGING)),
             (re.compile(r"(\w+) has a vehicle(?: (\d+))? at (\S+)"), self._vehicle),
             (re.compile(r"(\w+) flies at (\d+)"), self._fly),
             (re.compile(r"(\w+) sees ([\d ]+) at (\d+)"), self._see),
+            (re.compile(r"(\w+) has nothing in (\S+)"), self._nothing),
             (re.compile(r"(\w+) has a copy of (\w+):(\S+)"), self._copy),
             (re.compile(r"(\w+) lets nothing in"), self._close_in),
             (re.compile(r"(\w+) waits for (\w+)"), lambda machine, name: self.machine(machine).wait(name)),
@@ -175,6 +183,10 @@ class Stage:
                 seen |= {each.get_srcSystem() for each in messages if each.get_type() == "HEARTBEAT"}
                 if time.monotonic() > end:
                     raise TimeoutError(f"heard the vehicles {sorted(seen)}, not {sorted(wanted)}")
+
+    def _nothing(self, name: str, folder: str) -> None:
+        if there := [str(each) for each in self.machine(name).path(folder).rglob("*")]:
+            raise StageError(f"{name} has {', '.join(there)}")
 
     def _copy(self, thief: str, victim: str, path: str) -> None:
         source = self.machine(victim).path(path)
