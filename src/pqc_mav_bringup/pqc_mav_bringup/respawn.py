@@ -34,7 +34,7 @@ class Respawn:
     `settled_s` forgets all of it. An exit with a code of `never_after` is final, as the same start would fail again:
     the configuration is at fault, or the program could not be executed; one of `never_first` is when it was the first
     start. After `most_deaths` in a row it is left out and the rest goes on; None = never, as for a proxy: a drone in
-    the air has nothing to gain from giving up.
+    the air has nothing to gain from giving up. What is not `vital` never ends the rest: it is left out instead.
     """
 
     delay_s: float = 0.3
@@ -45,6 +45,7 @@ class Respawn:
     never_after: frozenset[int] = frozenset({CONFIG_ERROR, *NOT_EXECUTED})
     never_first: frozenset[int] = frozenset({1, 3})
     most_deaths: int | None = 20
+    vital: bool = True
 
     def delay_after(self, deaths: int) -> float:
         """How long to wait after that many deaths in a row [s]."""
@@ -78,6 +79,8 @@ class Lives:
         if code == 0:
             return Verdict()
         if policy is None or code in policy.never_after or (self._starts == 1 and code in policy.never_first):
+            if policy is not None and not policy.vital:
+                return Verdict(text=f"ended with {describe(code)}; the rest goes on without it")
             lasting = code == CONFIG_ERROR or code in NOT_EXECUTED
             failure = ExitCode.CONFIG if lasting else ExitCode.FAILED
             return Verdict(failure=failure, text="" if code in _SPOKEN_FOR else f"ended with {describe(code)}")

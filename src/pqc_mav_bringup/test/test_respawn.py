@@ -3,8 +3,9 @@ import signal
 
 import pytest
 
+from pqc_mav_bringup.description import SystemDescription
 from pqc_mav_bringup.respawn import ExitCode, Lives, Respawn, Verdict, describe
-from pqc_mav_bringup.systems import DRONE, NODE
+from pqc_mav_bringup.systems import DRONE, GCS, NODE, RECORDER
 
 POLICY = Respawn(delay_s=0.5, quick=2, factor=2.0, max_delay_s=3.0, settled_s=10.0, most_deaths=6)
 
@@ -53,11 +54,25 @@ def test_a_proxy_is_never_given_up() -> None:
 @pytest.mark.parametrize("lives", [0, 2])
 def test_what_cannot_be_executed_is_not_tried_again(code: int, lives: int) -> None:
     """Nor where it had lived before: a library went meanwhile."""
-    for process in DRONE.processes:
+    for process in (each for each in DRONE.processes if each.name != RECORDER):
         kept = Lives(process.respawn)
         assert all(kept.ended(-11, 0.1).again_in_s is not None for _ in range(lives))
         assert kept.ended(code, 0.1) == Verdict(failure=ExitCode.CONFIG, text=f"ended with {describe(code)}")
     assert "or a library that it needs" in describe(code)
+
+
+@pytest.mark.parametrize("system", [DRONE, GCS], ids=lambda system: system.name)
+@pytest.mark.parametrize("code", [1, 2, 3, 126, 127])
+def test_a_recorder_never_ends_the_rest(system: SystemDescription, code: int) -> None:
+    """After a reset in flight the disk may be full at its first start; if it was killed, its remains are there."""
+    (recorder,) = [each for each in system.processes if each.name == RECORDER]
+    passing = code in (1, 3)
+    first, second = Lives(recorder.respawn), Lives(recorder.respawn)
+    assert second.ended(-signal.SIGKILL, 60.0).again_in_s == 0.3
+    for lives in (first, second):
+        verdict = lives.ended(code, 1.0)
+        assert not verdict.failure and (verdict.again_in_s is not None) is passing
+        assert passing or verdict.text == f"ended with {describe(code)}; the rest goes on without it"
 
 
 def test_signals_have_names() -> None:

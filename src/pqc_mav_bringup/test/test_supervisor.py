@@ -120,6 +120,17 @@ def test_a_refusal_ends_the_system(code: int, expected: ExitCode, extra: bool) -
     assert said == ["pqc_proxy: error: why"] + ([f"ended with exit code {code}"] if extra else [])
 
 
+def test_the_rest_goes_on_without_what_is_not_vital() -> None:
+    session = Session(
+        python_process("recorder", "print('error: why');raise SystemExit(2)", Respawn(vital=False)),
+        python_process("link", SLEEP, Respawn()),
+    )
+    seen = {"ready", "ended with exit code 2; the rest goes on without it"}
+    session.reactions.append(lambda *_: session.supervisor.stop() if seen <= set(session.texts()) else None)
+    assert session.run() is ExitCode.OK
+    assert "error: why" in session.texts()
+
+
 def test_a_refusal_is_the_only_thing_said_while_the_others_are_still_starting() -> None:
     """Programs without handlers, as Python has none while it imports."""
     session = Session(

@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from pqc_mav_common import qos
 from pqc_mav_common.diagnostics import Diagnostic, Level, to_messages
-from pqc_mav_common.errors import ExitCode, ProcessError
+from pqc_mav_common.errors import ExitCode, ProcessError, one_line
 from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterSpec
 from pqc_mav_recorder.file import RecordingError
@@ -88,7 +88,17 @@ class FlightRecorderNode(ManagedNode):
     def set_up(self) -> None:
         """Looks whether there is something to record to."""
         if not self.values["path"]:
-            raise RecordingError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
+            raise ProcessError("The parameter 'path' is empty; give a file (*.mcap) or a folder to record to.")
+        try:
+            recording_path(self.values["path"])
+        except RecordingError as error:
+            raise ProcessError(one_line(error)) from None
+
+    def refused(self, error: Exception) -> ProcessError:
+        """What cannot be recorded to now, such as a full disk, is no fault of the configuration: it may pass."""
+        if isinstance(error, RecordingError):
+            return ProcessError(one_line(error), ExitCode.START)
+        return super().refused(error)
 
     def begin(self) -> None:
         """Begins a file."""

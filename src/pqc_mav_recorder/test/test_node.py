@@ -121,21 +121,23 @@ def test_a_killed_recorder_leaves_a_readable_file(tmp_path: Path, publisher: Any
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "words", "code"),
     [
-        ((), "The parameter 'path' is empty"),
-        (("path:=/proc/no/such/place",), "Cannot write"),
-        (("path:=flight.mcap", "namespaces:=7"), "namespaces"),
+        ((), "The parameter 'path' is empty", 2),
+        (("path:=flight.txt",), "is no folder", 2),
+        (("path:=flight.mcap", "namespaces:=7"), "namespaces", 2),
+        (("path:=/proc/no/such/place",), "Cannot write", 3),
+        (("path:=flight.mcap", "min_free_mib:=1048576.0"), "make room", 3),
     ],
 )
 def test_what_cannot_be_recorded_is_refused_in_one_line(
-    tmp_path: Path, parameters: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parameters: tuple[str, ...], words: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     process = Process(*parameters)
     _, err = process.process.communicate(timeout=DEADLINE_S)
     (line,) = [entry for entry in err.splitlines() if entry.startswith("pqc_recorder: error: ")]
-    assert process.process.returncode == 2 and words in line
+    assert process.process.returncode == code and words in line
     assert list(tmp_path.iterdir()) == []
 
 
