@@ -37,6 +37,11 @@ def is_wanted(type_name: str) -> bool:
     return f"{package}/msg/{name.removeprefix('msg/')}" in WANTED
 
 
+def is_status(type_name: str) -> bool:
+    """Whether it is of the type whose messages are latched: what arrives now may have been said long ago."""
+    return short_type(type_name) == "TunnelStatus"
+
+
 def namespace_of(topic: str, kind: str) -> str:
     """`/drone` of `/drone/battery` and of `/drone/pqc_policy/decision`."""
     levels = 2 if kind in TUNNEL or kind == "PolicyDecision" else 1

@@ -20,15 +20,15 @@ GAP = (40, 60)
 SUITE, STRONGER = "cs-mlkem768-aesgcm-mldsa65", "cs-mlkem1024-aesgcm-mldsa87"
 
 
-def record(path: Path, seconds: int = LENGTH_S, *, senses: bool = True) -> Path:
-    """Writes it with the project's own recorder."""
+def record(path: Path, seconds: int = LENGTH_S, *, senses: bool = True, late_s: float = 0.0) -> Path:
+    """Writes it with the project's own recorder. `late_s`: by how much the drone's clock is behind the recorder's."""
     from pqc_mav_interfaces import msg
     from rclpy.serialization import serialize_message
 
     recording = RecordingFile(path, {})
 
     def put(topic: str, message: Any, at_s: float) -> None:
-        message.header.stamp.sec = int(at_s)
+        message.header.stamp.sec = int(at_s - late_s)
         at_ns = int(at_s * 1e9)
         info = installed_topic(topic, f"pqc_mav_interfaces/msg/{type(message).__name__}")
         recording.write(info, serialize_message(message), at_ns, at_ns)

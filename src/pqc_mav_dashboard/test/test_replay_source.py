@@ -79,6 +79,12 @@ def test_keys_age_while_the_status_is_latched(recording: Recording) -> None:
     assert row[3] == "UP", "figures came a moment ago, though the status is old"
 
 
+def test_a_clock_that_was_behind_makes_nothing_silent_or_old(tmp_path: Path) -> None:
+    picture = at(Player(Recording(record(tmp_path / "late.mcap", 12, late_s=60.0))), 10)
+    assert [end.silent_s(picture.clock_s) for end in picture.ends] == [None, None]
+    assert drone_view("d1", picture)["senses"]["battery"]["age_s"] == 0.0
+
+
 def test_troubles_of_the_flight(recording: Recording) -> None:
     player = Player(recording)
     words = {second: Rows().of(at(player, second))["d1"][1:3] for second in (50, 95, 110)}

@@ -147,6 +147,22 @@ def test_without_an_engine_of_this_machine_topics_are_enough(drone: Drone, tmp_p
     asyncio.run(scene())
 
 
+def test_only_of_a_latched_status_does_the_stamp_tell_the_age() -> None:
+    """The drone's clock may be behind: what arrives now was then sent now, whatever it says."""
+    source = RosSource(EventLog())
+
+    def hear(kind: str, topic: str) -> float | None:
+        fields = {"drone_id": "d1", "role": "drone", "state": 2, "stamp_s": time.time() - 60}
+        named = {"topic": f"/drone/{topic}", "type": f"pqc_mav_interfaces/msg/{kind}"}
+        source._take({"messages": [{**named, "at_s": time.monotonic(), "fields": fields}]})
+        return source.topics.ends()[0].silent_s(time.monotonic())
+
+    assert hear("TunnelStatus", "pqc_proxy/status") == pytest.approx(60.0, abs=5.0)
+    assert hear("TunnelStats", "pqc_proxy/stats") is None
+    hear("BatteryHealth", "battery")
+    assert time.monotonic() - source.topics.senses_of("d1")["battery"].at_s < 30.0
+
+
 def test_a_helper_that_dies_is_started_again_and_ends_with_the_viewers(
     drone: Drone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
