@@ -12,6 +12,7 @@ import pqc_mav_tunnel
 from pqc_mav_interfaces.srv import GetInfo, ListSuites
 
 from pqc_mav_common.key_values import flat
+from pqc_mav_policy.controller import AUTO
 
 ASK_S = 2.0
 ASK_AGAIN_S = 60.0
@@ -123,4 +124,4 @@ class Availability:
         self._why = usable_suites(rows, tokens, self._wanted)
         usable = [name for name, why in self._why.items() if not why]
         self.problem = "" if usable else "no suite is usable: algorithms or keys are missing"
-        self._tell(usable, configured_suite(config), int(config.get("shape_kbit", 0)))
+        self._tell(usable, configured_suite(config), int(config.get("shape_kbit", AUTO)))

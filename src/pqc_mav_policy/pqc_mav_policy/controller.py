@@ -17,6 +17,8 @@ from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome
 from pqc_mav_policy.telemetry.telemetry import Telemetry
 
+AUTO = -1  # shape_kbit of a proxy whose configuration does not name it
+
 
 @dataclass(frozen=True)
 class Request:
@@ -62,7 +64,8 @@ class Controller:
         self.pin = ""
         self.available: tuple[str, ...] = ()
         self.configured = ""  # the proxy's own suite, "" while it is not known
-        self.own_kbit = 0  # the proxy's own shape_kbit
+        self.own_kbit = AUTO  # the proxy's own shape_kbit
+        self._rate_kbit = 0  # to which the proxy said last that it shapes
         self.shedding = shedding.Shedding()
         self.loss_alert = loss_alert.LossAlert()
         self.shaped = False  # the proxy has been told to shape
@@ -138,11 +141,20 @@ class Controller:
         """Place of a suite in the order of cost; 0 for none, too."""
         return self.ladder.order.rank(suite) if suite in self.ladder.catalogue else 0
 
-    def allow(self, suites: Sequence[str], configured: str = "", own_kbit: int = 0) -> None:
+    def allow(self, suites: Sequence[str], configured: str = "", own_kbit: int = AUTO) -> None:
         """Which suites may be chosen from now on, and which one and which `shape_kbit` the proxy is configured with."""
         self.available, self.configured = tuple(suites), configured
         if not self.shaped:
             self.own_kbit = own_kbit
+            self.on_rate(self._rate_kbit)
+
+    def on_rate(self, kbit: int) -> None:
+        """What the proxy says it shapes to: it or this policy may have been started again since it was told to."""
+        self._rate_kbit, shed = kbit, self._parameters.shed_kbit
+        if self.shaped:
+            self.shaped = 0 < kbit <= shed  # a radio may carry less
+        elif self.available:  # `own_kbit` is known then
+            self.shaped = 0 < kbit == shed != self.own_kbit
 
     def too_low(self, suite: str) -> str:
         """Why a suite is below the lowest level that may be chosen, one clause; "" when it is not."""

@@ -114,7 +114,7 @@ class PqcPolicyNode(ManagedNode):
         """Forgets the strategy; a request under way is left to the proxy, which shapes no more for the policy."""
         self.config = None
         shape, self._shape = self._shape, None
-        if shape is not None and self.controller.shaped:
+        if shape is not None and (self.controller.shaped or shape.waiting):
             shape.leave(self.controller.own_kbit)
         self._rekey = None
 
@@ -138,6 +138,8 @@ class PqcPolicyNode(ManagedNode):
 
     def _on_status(self, message: TunnelStatus) -> None:
         self.controller.telemetry.on_status(message, self._now(), self._age_s(message.header))
+        if self._shape is not None and not self._shape.waiting:
+            self.controller.on_rate(message.shape_kbit)
 
     def _on_link(self, message: LinkQuality) -> None:
         now = self._now()
@@ -188,7 +190,7 @@ class PqcPolicyNode(ManagedNode):
         if taken is not None:
             self.controller.shaped = taken != self.controller.own_kbit
             why = self.controller.shedding.why or "there is room again"
-            self.get_logger().info(f"the proxy shapes to {taken} kbit/s (0 = not at all): {why}")
+            self.get_logger().info(f"the proxy shapes to {taken} kbit/s (0 = not at all, -1 = what it finds): {why}")
         elif tick.shape_kbit is not None:
             shape.ask(tick.shape_kbit, tick.now)
 

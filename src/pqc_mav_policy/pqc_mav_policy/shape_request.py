@@ -22,6 +22,11 @@ class ShapeRequest:
         self._waiting: tuple[Any, int, float] | None = None  # the answer, what was asked, until when it counts
         self._next_s = 0.0
 
+    @property
+    def waiting(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._waiting is not None
+
     def ask(self, kbit: int, now: float) -> None:
         """Asks unless it is waiting for an answer, or was refused a moment ago."""
         if self._waiting is not None or now < self._next_s:

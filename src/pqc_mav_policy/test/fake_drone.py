@@ -61,6 +61,7 @@ class FakeDrone:
         self.kinds: list[str] = []  # of what was asked
         self.ratchets, self.ratchet_for_s = 0, 0.0
         self.failing = False
+        self.shape_kbit = 0  # what the status says
         self.round_trip_ms = 20.0  # the least one is 20 ms
         self.free = threading.Event()
         self.free.set()
@@ -117,6 +118,7 @@ class FakeDrone:
                 blacklisted_suites=self.blacklisted,
                 ratchets=self.ratchets,
                 ratchet_for_s=self.ratchet_for_s,
+                shape_kbit=self.shape_kbit,
             )
         )
 

@@ -228,7 +228,8 @@ def test_ranks_for_messages() -> None:
 
 
 def test_shedding_never_raises_the_owner_s_rate_and_mode_hold_leaves_the_proxy_alone() -> None:
-    for own_kbit, mode, asked in ((0, "auto", 64), (128, "auto", 64), (64, "auto", None), (0, "hold", None)):
+    cases = ((0, "auto", 64), (-1, "auto", 64), (128, "auto", 64), (64, "auto", None), (0, "hold", None))
+    for own_kbit, mode, asked in cases:
         drone = Drone(mode, PolicyParameters(shed_kbit=64))
         drone.controller.allow(CORE, LIGHT, own_kbit)
         busy = {"system": {"cpu_percent": 99.0}}
@@ -241,6 +242,24 @@ def test_shedding_never_raises_the_owner_s_rate_and_mode_hold_leaves_the_proxy_a
             assert drone.second(**busy).shape_kbit is None
             back = [drone.second() for _ in range(31)][-1]
             assert back.shape_kbit == own_kbit
+
+
+def test_what_the_proxy_says_of_its_rate_counts_after_one_of_both_was_started_again() -> None:
+    controller = Drone(parameters=PolicyParameters(shed_kbit=64)).controller
+    for kbit, before, after in ((0, True, False), (128, True, False), (50, True, True), (64, True, True)):
+        controller.shaped = before
+        controller.on_rate(kbit)
+        assert controller.shaped is after, kbit
+    for own_kbit, kbit, shaped in ((-1, 64, True), (128, 64, True), (64, 64, False), (-1, 50, False), (-1, 0, False)):
+        fresh = Drone(parameters=PolicyParameters(shed_kbit=64)).controller
+        fresh.available = ()
+        fresh.on_rate(kbit)
+        assert not fresh.shaped, "it may be the owner's own rate"
+        fresh.allow(CORE, LIGHT, own_kbit)
+        assert (fresh.shaped, fresh.own_kbit) == (shaped, own_kbit), kbit
+    off = Drone(parameters=PolicyParameters(shed_kbit=0)).controller
+    off.allow(CORE, LIGHT, 128)
+    assert not off.shaped
 
 
 def test_a_volumetric_attack_sheds_load_where_the_owner_named_a_rate_and_asks_for_no_handshake() -> None:
@@ -257,4 +276,4 @@ def test_a_volumetric_attack_sheds_load_where_the_owner_named_a_rate_and_asks_fo
         assert all(tick.request is None for tick in ticks)
         drone.controller.shaped = bool(asked)
         calm = [drone.second().shape_kbit for _ in range(50)]
-        assert [each for each in calm if each is not None][:1] == ([0] if asked else [])
+        assert [each for each in calm if each is not None][:1] == ([-1] if asked else [])

@@ -12,6 +12,7 @@ from typing import Any
 import pqc_mav_tunnel
 import pytest
 from fake_drone import DEFAULT, FakeDrone
+from rclpy.parameter import Parameter
 
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_common.executors import one_thread
@@ -176,7 +177,28 @@ def test_a_saturated_link_makes_the_proxy_shape_and_calm_lets_it_go(fly: Any) ->
     assert warned.level == b"\x01"
     del drone.changes["link"]
     drone.round_trip_ms = 20.0
-    until(lambda: drone.node.get_parameter("shape_kbit").value == 0, "the end of shaping")
+    until(lambda: drone.node.get_parameter("shape_kbit").value == -1, "the end of shaping: the schema's default")
+
+
+def test_a_proxy_that_was_started_again_is_told_again(fly: Any) -> None:
+    flight = fly("shed_kbit:=64", "tau_down_s:=0.5")
+    drone = flight.ready()
+    drone.node.declare_parameter("shape_kbit", -1)
+    drone.changes["link"] = {"loss": 0.3}
+    drone.round_trip_ms = 900.0
+    until(lambda: flight.policy.controller.shaped, "the proxy's answer")
+    drone.node.set_parameters([Parameter("shape_kbit", value=-1)])
+    drone.publish_status()
+    until(lambda: drone.node.get_parameter("shape_kbit").value == 64, "shaping once more")
+
+
+def test_a_policy_that_was_started_again_takes_back_what_the_one_before_began(fly: Any) -> None:
+    flight = fly("shed_kbit:=64")
+    drone = flight.ready()
+    drone.node.declare_parameter("shape_kbit", 64)
+    drone.shape_kbit = 64
+    drone.publish_status()
+    until(lambda: drone.node.get_parameter("shape_kbit").value == -1, "the end of shaping")
 
 
 def test_a_proxy_that_does_not_shape_is_named(fly: Any) -> None:
