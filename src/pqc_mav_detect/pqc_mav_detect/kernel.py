@@ -110,10 +110,17 @@ class Files:
         if not packets:
             return {"waited_ns": self._wait()}
         try:
-            dev, snmp, netstat = (os.pread(each, self._MOST, 0).decode("ascii", "replace") for each in self._open)
+            dev, snmp, netstat = (self._whole(each).decode("ascii", "replace") for each in self._open)
         except OSError:
             return {}
         return {**counters(dev, snmp, netstat, self._interfaces), "waited_ns": self._wait()}
+
+    def _whole(self, file: int) -> bytes:
+        """Up to `_MOST` bytes. The kernel hands out at most a page at a time, which some 30 interfaces fill."""
+        text = b""
+        while len(text) < self._MOST and (more := os.pread(file, self._MOST - len(text), len(text))):
+            text += more
+        return text
 
     def _wait(self) -> int:
         if self._waited is None:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,18 @@ def test_a_kernel_without_the_files(tmp_path: Path) -> None:
     files = Files(folder=tmp_path)
     assert files.missing and files.read() == {}
     files.close()
+
+
+def test_more_interfaces_than_a_page_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pread, head = os.pread, DEV.splitlines()[:2]
+    monkeypatch.setattr(os, "pread", lambda file, most, offset: pread(file, min(most, 4096), offset))
+    rows = [f"veth{number:03}: {'0 ' * 16}".ljust(120) for number in range(60)]
+    for name, text in (("dev", "\n".join([*head, *rows, "wlan0: 700 7 0 0\n"])), ("snmp", SNMP), ("netstat", NETSTAT)):
+        (tmp_path / name).write_text(text)
+    files = Files(folder=tmp_path)
+    found = files.read()
+    files.close()
+    assert (found["packets"], found["packets wlan0"], found["udp_no_port"]) == (7, 7, 11)
 
 
 def test_how_long_this_process_waited_for_a_processor(tmp_path: Path) -> None:
