@@ -48,7 +48,12 @@ class Child:
         )
         assert self._process.stdout is not None
         self._output = self._process.stdout.fileno()
-        self._pidfd = os.pidfd_open(self._process.pid)
+        try:
+            self._pidfd = os.pidfd_open(self._process.pid)
+        except OSError:  # nobody would know of it
+            with self._process:
+                self._process.kill()
+            raise
         self._loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[int] = self._loop.create_future()
         self._drained: asyncio.Future[None] = self._loop.create_future()

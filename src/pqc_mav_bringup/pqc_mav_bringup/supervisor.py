@@ -82,10 +82,13 @@ class Supervisor:
             delay_s = verdict.again_in_s
 
     async def _run_once(self, process: Ready) -> int:
-        """One life of a process. Returns its exit code."""
-        child = Child(
-            process.label, process.command, lambda text: self._on_line(process.label, text), process.environment
-        )
+        """One life of a process. Returns its exit code; FAILED if it cannot be started."""
+        label = process.label
+        try:
+            child = Child(label, process.command, lambda text: self._on_line(label, text), process.environment)
+        except OSError as error:  # no memory or no process left, a program that is being replaced: may pass
+            self._on_line(label, f"cannot be started: {error.strerror}")
+            return ExitCode.FAILED
         ended = asyncio.create_task(child.wait())
         asked = asyncio.create_task(self._stop.wait())
         await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -93,7 +96,7 @@ class Supervisor:
         if not ended.done():
             await self._end(child)
             if child.killed:
-                self._on_line(process.label, "did not end when asked and was killed")
+                self._on_line(label, "did not end when asked and was killed")
                 self.stop(ExitCode.FAILED)
         return await ended
 

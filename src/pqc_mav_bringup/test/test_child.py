@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -42,6 +43,19 @@ def test_output_lines_of_both_streams_and_the_exit_code() -> None:
         "import sys; print('a'); print('b', file=sys.stderr); sys.stdout.write('c'); sys.exit(7)"
     )
     assert (code, killed, lines) == (7, False, ["a", "b", "c"])
+
+
+def test_what_cannot_be_watched_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def refuse(pid: int) -> int:
+        started.append(pid)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    with pytest.raises(OSError, match="Too many open files"):
+        Child("c", [sys.executable, "-c", f"import time;{SLEEP}"], print)
+    assert [gone(pid) for pid in started] == [True]
 
 
 def test_endless_lines_are_shown_in_pieces() -> None:

@@ -207,6 +207,20 @@ def test_all_bear_one_mark_and_each_its_own_environment() -> None:
     assert again.texts()[0].split()[0] != said["a"][0]
 
 
+def test_what_cannot_be_started_again_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "dies-once"
+    program.write_text('#!/bin/sh\nrm "$0"\nexit 9\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    brief = replace(python_process("brief", "", EAGER), executable=program.name, arguments=())
+    session = Session(python_process("sleeper", SLEEP), brief)
+    refused = "cannot be started: No such file or directory"
+    session.on(3, refused, session.supervisor.stop)
+    assert session.run() is ExitCode.OK
+    said = [text for label, text in session.lines if label == "brief"]
+    assert said[0].startswith("ended with exit code 9; starting it again") and said.count(refused) == 3
+
+
 def test_a_missing_program_is_known_before_anything_starts() -> None:
     missing = Process("x", "p", "no-such-program-here", "", "", "", {}, (), None, "get it there")
     with pytest.raises(BringupError, match="get it there"):
