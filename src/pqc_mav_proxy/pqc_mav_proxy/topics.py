@@ -32,7 +32,7 @@ OLD_S = 1.0  # an event that is older was told when this node was not there
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
-    *("shape_kbit", "station", "station_role", "term", "stations"),
+    *("shape_kbit", "station", "station_role", "term", "stations", "blacklisted_suites"),
 )
 Statuses = list[dict[str, Any]]
 

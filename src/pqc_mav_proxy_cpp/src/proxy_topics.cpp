@@ -18,9 +18,9 @@ constexpr auto kServerTick = 100ms;
 constexpr auto kLate = 5s;  // within which an engine answers
 
 /// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
-constexpr const char* kIdentity[] = {"state",        "suite",      "epoch",      "session_id", "peer",
-                                     "plain_local",  "plain_peer", "last_error", "shape_kbit", "station",
-                                     "station_role", "term",       "stations"};
+constexpr const char* kIdentity[] = {"state",        "suite",      "epoch",      "session_id",        "peer",
+                                     "plain_local",  "plain_peer", "last_error", "shape_kbit",        "station",
+                                     "station_role", "term",       "stations",   "blacklisted_suites"};
 
 std::string identity(const Json& statuses) {
   std::string out;

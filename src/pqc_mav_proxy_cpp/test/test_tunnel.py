@@ -253,6 +253,26 @@ def test_ratchets_are_told_from_rekeys(pair: Pair, watcher: Watcher) -> None:
     until(lambda: seen[-1].ratchets == 0, "a full one begins anew")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_suite_that_is_avoided_no_more_is_told(kind: str, keys: Path, watcher: Watcher) -> None:
+    """A policy would otherwise avoid it for the rest of the flight: the end of `blacklist_s` is no event."""
+    spaces = {end: f"{kind}_avoids_{end}" for end in ("drone", "gcs")}
+    gcs = gcs_parameters(keys, DRONES, allowed_suites=[SUITE])
+    running = []
+    try:
+        running.append(start(kind, gcs, spaces["gcs"]))
+        running.append(start(kind, drone_parameters(keys, gcs["data_port"], blacklist_s=3.0), spaces["drone"]))
+        running[1].wait_for("-> UP")
+        drone = f"/{spaces['drone']}/{NODE}"
+        seen = watcher.collect(TunnelStatus, f"{drone}/status", qos.latched(1))
+        assert not watcher.call(Rekey, f"{drone}/rekey", Rekey.Request(suite=OTHER)).ok
+        until(lambda: any(list(each.blacklisted_suites) == [OTHER] for each in seen), "that it is avoided")
+        until(lambda: not seen[-1].blacklisted_suites, "that it is avoided no more")
+    finally:
+        for process in running:
+            process.kill()
+
+
 def test_the_control_socket_says_what_ros_says(pair: Pair, watcher: Watcher) -> None:
     for end, drones in (("drone", ["d1"]), ("gcs", ["d1", "d2"])):
         statuses = watcher.collect(TunnelStatus, f"{pair.names[end]}/status", qos.latched(2))
