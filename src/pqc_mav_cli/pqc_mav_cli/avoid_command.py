@@ -62,7 +62,8 @@ def leave(control: Control, families: Sequence[str], file: Path | None, no_save:
     yield f"avoided: {now['avoid'] or NONE}{unsaved or lasting(file, no_save)}"
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         yield from pool.map(lambda drone: _moved(control.place, drone), now["still"])
-    left = control.ask("avoid")["still"]
+    with Control(control.place) as again:  # handshakes take their time, and an engine ends a connection that is idle
+        left = again.ask("avoid")["still"]
     if unsaved and not left:
         raise typer.Exit(ExitCode.FAILED)
     if left:

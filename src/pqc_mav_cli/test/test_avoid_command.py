@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,9 @@ import pytest
 import yaml
 from commands import pqcmav
 
+from pqc_mav_cli.avoid_command import leave
+from pqc_mav_cli.errors import CliError
+from pqc_mav_common.local_socket import Control, Place
 from pqc_mav_common.testing import until
 
 HOST = "127.0.0.1"
@@ -135,3 +141,30 @@ def test_what_cannot_be_avoided_is_a_sentence(fleet: Fleet) -> None:
         assert done.returncode == 2 and text in done.stderr, done
     assert pqcmav("avoid").stdout == "avoided: none\n"
     assert "avoid" not in yaml.safe_load(fleet.file.read_text())
+
+
+def test_a_connection_that_ends_during_the_rekeys_does_not_hide_who_is_left(run_folder: Path) -> None:
+    """As after 120 s without a question on it."""
+
+    def answer(connection: socket.socket, **words: Any) -> None:
+        connection.recv(4096)
+        connection.sendall(json.dumps(words).encode() + b"\n")
+
+    def serve() -> None:
+        still = {"ok": True, "result": {"avoid": "Falcon", "still": ["d1"]}}
+        with listener.accept()[0] as first:
+            answer(first, **still)
+            rekey, _ = listener.accept()
+        with rekey:
+            answer(rekey, ok=False, error={"code": "refused", "text": "It does not answer."})
+        with listener.accept()[0] as second:
+            answer(second, **still)
+
+    place = Place(run_folder / "gcs.sock")
+    said: list[str] = []
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place.path))
+        listener.listen()
+        threading.Thread(target=serve, daemon=True).start()
+        with Control(place) as control, pytest.raises(CliError, match="avoided family: d1"):
+            said.extend(leave(control, ["falcon"], None, no_save=True))
