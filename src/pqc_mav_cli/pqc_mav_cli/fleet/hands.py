@@ -21,6 +21,7 @@ from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
+_LATER = "state"  # what the engine says while its tunnel is paused, or is just being opened or closed
 
 
 class Hands:
@@ -91,6 +92,8 @@ class Hands:
                 self._renewed.discard(drone)
         except ControlError as error:
             atomic_write(file, before)
+            if error.code == _LATER:
+                raise
             if len(orders) == 1:
                 return [f"refused: {error}"]
             return [self._drones(control, file, [order])[0] for order in orders]
@@ -139,5 +142,7 @@ def _avoid(control: Control, file: Path, order: Order) -> str:
     except typer.Exit:  # said already: the file cannot be written
         pass
     except (CliError, ControlError) as error:
+        if isinstance(error, ControlError) and error.code == _LATER:
+            raise
         said.append(str(error))
     return "; ".join(said)

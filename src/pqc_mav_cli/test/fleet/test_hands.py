@@ -118,3 +118,18 @@ def test_without_a_ground_station_it_waits(stations: Stations) -> None:
     with pytest.raises(CliError):
         hands(stations).do([gone("d1")])
     assert stations.file("north").read_text() == before
+
+
+def test_while_the_tunnel_is_paused_it_waits(stations: Stations) -> None:
+    before = stations.file("north").read_text()
+    stations.ask("north", "pause")
+    key_changes.rotate_drone(stations.root, "d1", "north")
+    new, own = order(stations, "d1", 2, plain_bind="127.0.0.1:0"), hands(stations)
+    for one in (new, Order("avoid", 1, families=("Falcon",))):
+        with pytest.raises(CliError, match="is paused"):
+            own.do([one])
+        assert stations.file("north").read_text() == before
+    stations.ask("north", "resume")
+    there, avoided = own.do([new, Order("avoid", 1, families=("Falcon",))])
+    assert there == "there" and avoided.startswith("avoided: Falcon; saved in ")
+    stations.fly("d1", "north")
