@@ -304,7 +304,15 @@ async def _follow(follower: Any, hands: Any, sender: Any, url: str) -> None:
     def connected(problem: str) -> None:
         _say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
 
-    why, next_view_s, view = "", 0.0, None
+    why = {"work": "", "view": ""}
+    next_view_s, view = 0.0, None
+
+    def waits(part: str, error: Exception) -> None:
+        new = str(error) not in why.values()  # as if no ground station runs, which both parts find
+        why[part] = str(error)
+        if new:
+            _say(f"waits: {error}")
+
     async for registry in always(url, connected):
         loaded = False
         async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries, _beside(sender, registry, follower):
@@ -318,21 +326,25 @@ async def _follow(follower: Any, hands: Any, sender: Any, url: str) -> None:
                     while follower.receipts:
                         await registry.put(*follower.receipts[0])
                         del follower.receipts[0]
+                    why["work"] = ""
+                except NatsError:
+                    break  # once more when there is a connection again
+                except (CliError, ControlError, OSError) as error:
+                    waits("work", error)
+                try:  # what cannot be done does not make the station look dead
                     if time.monotonic() >= next_view_s:
                         begin_s = time.monotonic()
                         view = await asyncio.to_thread(hands.look, view, time.time_ns() // 1_000_000)
-                        why = ""
+                        why["view"] = ""
                         if told := await asyncio.to_thread(follower.told, view):
                             await registry.put(*told)
                         now_s = time.monotonic()
                         next_view_s = now_s + max(_VIEW_S, _VIEW_SHARE * (now_s - begin_s))
                 except NatsError:
-                    break  # once more when there is a connection again
+                    break
                 except (CliError, ControlError, OSError) as error:
                     next_view_s = time.monotonic() + _VIEW_S
-                    if str(error) != why:
-                        why = str(error)
-                        _say(f"waits: {why}")
+                    waits("view", error)
 
 
 @asynccontextmanager

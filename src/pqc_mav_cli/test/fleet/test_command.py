@@ -114,6 +114,18 @@ def test_a_station_that_was_away_takes_what_it_missed(world: World) -> None:
     assert world.stations.drones_of("south") == ["d1"]
 
 
+def test_a_station_that_cannot_do_it_is_still_seen(world: World) -> None:
+    file = world.stations.file("north")
+    file.unlink()
+    file.mkdir()
+    ended = pqcmav("fleet", "add", "d7", "--registry", world.url, *world.root)
+    assert "Not confirmed within 10 s: north." in ended.stderr
+    said = world.followers["north"].lines
+    assert len([line for line in said if line.startswith("waits: ")]) == 1, said
+    ended = pqcmav("fleet", "status", "--registry", world.url, *world.root)
+    assert "d1" in ended.stdout and "north" not in ended.stderr, ended.stderr
+
+
 def test_a_new_station_gets_all_drones(stations: Stations) -> None:
     with world_of(stations) as world:
         (stations.root / "fleet" / "stations" / "south.pub").unlink()
