@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -65,7 +66,8 @@ class Follower:
             count = self.refused[error.refusal.name] = self.refused.get(error.refusal.name, 0) + 1
             if count & (count - 1) == 0:  # whoever floods the store does not flood the log
                 self._say(f"refused {plain(name, 60)}: {error} ({count} so far)")
-                self._write(self._done, self._begun)
+                with suppress(CliError):  # a mere count: a later write has it
+                    self._write(self._done, self._begun)
             return
         if self.key is None or order.revision > self.key.revision:
             self.key = Key(order.name, order.revision, order.receipt)

@@ -142,6 +142,17 @@ def test_what_cannot_be_written_down_is_not_confirmed(tmp_path: Path, said: list
     assert not follower.waiting and len(follower.receipts) == 1
 
 
+def test_a_refusal_that_cannot_be_written_down_is_counted_by_a_later_write(tmp_path: Path, said: list[str]) -> None:
+    folder = tmp_path / "state"
+    follower = Follower("north", NORTH, OPERATOR.public, folder / "done.json", said.append)
+    follower.take("drone.d7", b"nonsense")  # there is no such folder
+    assert len(said) == 1 and said[0].startswith("refused drone.d7: ")
+    folder.mkdir()
+    follower.take("drone.d7", value(1))
+    follower.work(Hands())
+    assert again(folder, said).refused == follower.refused and sum(follower.refused.values()) == 1
+
+
 def test_a_state_that_is_lost_or_anothers_is_not_taken_for_none(follower: Follower, tmp_path: Path) -> None:
     follower.take("drone.d7", value(1))
     follower.work(Hands())
