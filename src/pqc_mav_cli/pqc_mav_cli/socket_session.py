@@ -5,14 +5,14 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.ros_session import TunnelView, Watcher, watch
-from pqc_mav_common.local_socket import Control, ForbiddenError, Place, connect_all, nothing_here, places
+from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, connect_all, nothing_here, places
 from pqc_mav_common.waiting import wait_until
 
 _REQUESTS = ({"command": "status"}, {"command": "picture"})
@@ -40,7 +40,7 @@ class SocketWatcher:
     def __init__(self, connections: Sequence[Control], look: Callable[[], list[Place]] = list) -> None:
         self._look = look
         self._connections: dict[Place, Control | None] = {each.place: each for each in connections}
-        self._views: dict[tuple[str, str], TunnelView] = {}
+        self._views: dict[Place, list[TunnelView]] = {}
         self._dangers: dict[Place, list[str]] = {}
 
     def close(self) -> None:
@@ -50,11 +50,22 @@ class SocketWatcher:
                 each.close()
 
     def views(self) -> list[TunnelView]:
-        """All tunnels as they are now; those of an engine that is gone as they were."""
+        """All tunnels as they are now; those of an engine that is gone, or refuses, as they were.
+
+        Raises ControlError if an engine refuses and there is nothing else to show.
+        """
+        refused: ControlError | None = None
         for place in dict.fromkeys([*self._connections, *self._look()]):
-            with suppress(OSError, ForbiddenError):
+            try:
                 self._ask(place)
-        return [self._views[key] for key in sorted(self._views)]
+            except (OSError, ForbiddenError):
+                continue
+            except ControlError as error:
+                refused = error
+        if refused is not None and not self._views:
+            raise refused
+        found = (view for views in self._views.values() for view in views)
+        return sorted(found, key=lambda view: (view.node, view.drone_id))
 
     def dangers(self) -> list[str]:
         """One line for each way around the tunnel that a host has found on its machine."""
@@ -62,8 +73,7 @@ class SocketWatcher:
 
     def silent(self) -> list[str]:
         """Engines that accepted a connection and say nothing."""
-        heard = {node for node, _ in self._views}
-        return sorted({place.name for place in self._connections} - heard)
+        return sorted({place.name for place in self._connections if place not in self._views})
 
     def complete(self) -> bool:
         """An answer is always whole."""
@@ -79,14 +89,14 @@ class SocketWatcher:
             connection = self._connections[place] = Control(place)
         try:
             status, seen = connection.ask_all(_REQUESTS)
-        except OSError:
+        except (OSError, ControlError):  # after a refusal there may be more in it
             connection.close()
             self._connections[place] = None
             raise
         now_s = time.monotonic()
         self._dangers[place] = status["dangers"]
-        for one, numbers, sides in zip(seen["status"], seen["stats"], seen["link"], strict=True):
-            self._views[(place.name, one["drone_id"])] = TunnelView(
+        self._views[place] = [
+            TunnelView(
                 place.name,
                 one["drone_id"],
                 record(one),
@@ -96,6 +106,8 @@ class SocketWatcher:
                 status_at_s=now_s,
                 stats_at_s=now_s,
             )
+            for one, numbers, sides in zip(seen["status"], seen["stats"], seen["link"], strict=True)
+        ]
 
 
 def record(picture: Mapping[str, Any]) -> Record:

@@ -21,8 +21,11 @@ import yaml
 from commands import COMMAND, Running, pqcmav, refused
 
 from pqc_mav_cli import quick
+from pqc_mav_cli.socket_session import here
+from pqc_mav_common import testing
 from pqc_mav_common.free_ports import free_port
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_daemons import TUNNELD, needs_tunneld
 from pqc_mav_common.testing_proxies import drone_parameters, gcs_parameters
 
 GROUP = 47_124  # nobody's
@@ -131,6 +134,30 @@ def test_the_live_view_finds_engines_that_come_later(one: Engines, keys: Path) -
         assert not any("Traceback" in line for line in live.lines)
     finally:
         live.kill()
+
+
+def test_status_shows_no_drone_that_was_removed(one: Engines, folder: Path) -> None:
+    with here(str(folder / "gcs.sock")) as watcher:
+        assert watcher is not None
+        assert [view.drone_id for view in watcher.views()] == ["d1", "d2"]
+        assert pqcmav("drones", "remove", "d2").returncode == 0
+        assert [view.drone_id for view in watcher.views()] == ["d1"]
+
+
+@needs_tunneld
+def test_one_engine_that_refuses_costs_the_others_nothing(both: Engines, folder: Path) -> None:
+    file, door = folder / "bad.yaml", folder / "drone-d9.sock"
+    file.write_text("role: drone\nnonsense: 7\n")
+    daemon = testing.Running([str(TUNNELD), "--door", str(door), str(file)])
+    try:
+        daemon.wait_for("unconfigured: ")
+        ended = pqcmav("status", "--once")
+        rows = [line.split()[:3] for line in ended.stdout.splitlines()[1:]]
+        assert rows == [["drone-d1", "d1", "UP"], ["drone-d2", "d2", "UP"], ["gcs", "d1", "UP"], ["gcs", "d2", "UP"]]
+        assert ended.returncode == 1 and "drone-d9 does not answer" in ended.stderr
+        assert "nonsense" in refused(1, "status", "--once", "--socket", str(door))
+    finally:
+        daemon.kill()
 
 
 def test_reload_tells_what_changed(one: Engines) -> None:
