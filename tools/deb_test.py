@@ -49,8 +49,13 @@ ALL = (
     "status",
     "rekey",
     "reload",
+    "pause",
+    "resume",
     "drones",
     "station",
+    "path",
+    "avoid",
+    "logs",
     "metrics",
     "dashboard",
 )

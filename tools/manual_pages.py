@@ -25,7 +25,10 @@ from pqc_mav_cli.app import make_app, reflow
 from pqc_mav_common.parameters import ParameterSpec, yaml_text
 
 DAEMON = "pqcmav-tunneld"
-WITHOUT_ROS = "keys, invite, join, suites, doctor, status, rekey, reload, drones, station, metrics, dashboard"
+WITHOUT_ROS = (
+    "keys, invite, join, suites, doctor, status, rekey, reload, pause, resume, drones, station, path, avoid, logs, "
+    "metrics, dashboard"
+)
 
 
 def plain(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from bare_machine import Fake, Run
-from deb_test import ALL, directives
+from deb_test import directives
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -39,11 +39,6 @@ def test_the_version_is_that_of_every_package_xml() -> None:
     assert len(versions) == 1, versions
     cli = (PACKAGING / "cli.control").read_text(encoding="utf-8")
     assert "pqcmav-tunneld (= @VERSION@)" in cli, "its liboqs is in the other package"
-
-
-def test_every_command_of_the_package_is_started_in_its_test() -> None:
-    pages = (ROOT / "tools" / "manual_pages.py").read_text(encoding="utf-8")
-    assert f'WITHOUT_ROS = "{", ".join(ALL)}"' in pages
 
 
 @pytest.mark.parametrize("kind", ["tunneld", "cli", "pqcmav"])

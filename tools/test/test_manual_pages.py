@@ -15,11 +15,21 @@ if shutil.which("pqcmav-tunneld") is None:
 
 import manual_pages
 import pqc_mav_tunnel
+from deb_test import ALL
+
+from pqc_mav_cli.app import COMMANDS
+
+ELSEWHERE = {"up", "fleet", "demo", "policy", "detect", "record", "replay", "bench"}  # need ROS 2, or other packages
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     return manual_pages.pages()
+
+
+def test_every_command_of_the_package_is_named_and_started_in_its_test() -> None:
+    assert ", ".join(ALL) == manual_pages.WITHOUT_ROS
+    assert {*COMMANDS} == {*ALL, *ELSEWHERE}
 
 
 def test_every_command_and_option_is_in(pages: dict[str, str]) -> None:
