@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <unordered_set>
 
 #include "config_plain.hpp"
 #include "config_radio.hpp"
@@ -133,8 +134,9 @@ class Reader {
       below("drones", "drone.", drone_entry_schema());
     else
       below("paths", "path.", path_entry_schema());
+    const std::unordered_set<std::string_view> good(known.begin(), known.end());  // there may be thousands of drones
     for (const auto& [name, value] : values_) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (good.contains(name)) continue;
       std::string sentence = "Unknown configuration key '" + name + "' for a " + std::string(to_string(role_));
       const auto schema = config_schema();
       if (std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.key == name; }))
