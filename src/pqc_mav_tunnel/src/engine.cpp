@@ -50,13 +50,18 @@ void add_radio(LinkStatus& status, const Wire& wire, const SockAddr& peer) {
 
 std::string engine_version() { return PQC_MAV_TUNNEL_VERSION; }
 
-Engine::Impl::Impl(EngineConfig given, EventQueue* of_host)
+Engine::Impl::Impl(EngineConfig given, EventQueue* of_host, std::optional<Written> before)
     : config(given.lean()),
       shown(std::move(given)),
       hosted(of_host != nullptr),
       own_events(log_level_of(config.log_level).value_or(LogLevel::info)),
       events(hosted ? *of_host : own_events) {
-  for (const auto& entry : shown.drones) named.insert(entry.id);
+  if (before) {
+    written = std::move(*before);
+  } else {
+    written.values = shown.given;
+    for (const auto& entry : shown.drones) written.drones.insert(entry.id);
+  }
   event_journal.make_room(shown.drones.size());
   own_events.also_tell([this](const Event& event) { event_journal.take(event); });
   if (config.role == Role::drone)
@@ -165,8 +170,9 @@ void Engine::Impl::stop() {
   own_events.close();
 }
 
-Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config), nullptr)) {}
-Engine::Engine(EngineConfig config, EventQueue& of_host) : impl_(std::make_unique<Impl>(std::move(config), &of_host)) {}
+Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config), nullptr, std::nullopt)) {}
+Engine::Engine(EngineConfig config, EventQueue& of_host, std::optional<Written> written)
+    : impl_(std::make_unique<Impl>(std::move(config), &of_host, std::move(written))) {}
 Engine::~Engine() = default;
 void Engine::start() { impl_->start(*this); }
 void Engine::stop() { impl_->stop(); }

@@ -27,6 +27,13 @@ bool is_of_drones(const EngineConfig& config, std::string_view key) {
   return key == "plain" || key == "plain_bind" || key == "plain_peer" || key == "plain_endpoints";
 }
 
+/// `from` has the word on what may change while an engine runs.
+void take_values(const EngineConfig& config, FlatConfig& into, const FlatConfig& from) {
+  std::erase_if(into, [&](const auto& each) { return is_of_drones(config, each.first); });
+  for (const auto& [key, value] : from)
+    if (is_of_drones(config, key)) into[key] = value;
+}
+
 /// Takes what may change from `fresh`, and returns the keys of what may not and yet is another.
 std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& fresh) {
   std::vector<std::string> out;
@@ -34,13 +41,8 @@ std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& f
     if (const auto it = config.effective.find(key);
         !is_of_drones(config, key) && it != config.effective.end() && it->second != value)
       out.push_back(key);
-  const auto take = [&](FlatConfig& into, const FlatConfig& from) {
-    std::erase_if(into, [&](const auto& each) { return is_of_drones(config, each.first); });
-    for (const auto& [key, value] : from)
-      if (is_of_drones(config, key)) into[key] = value;
-  };
-  take(config.effective, fresh.effective);
-  take(config.given, fresh.given);
+  take_values(config, config.effective, fresh.effective);
+  take_values(config, config.given, fresh.given);
   config.drones = fresh.drones;
   config.avoid = fresh.avoid;
   config.plain_bind = fresh.plain_bind;
@@ -60,10 +62,10 @@ std::string list(const char* what, const std::vector<std::string>& names) {
 
 std::pair<EngineConfig, std::vector<std::string>> Engine::Impl::with_kept(EngineConfig fresh) {
   const std::lock_guard lock(config_mutex);
-  for (const auto& entry : fresh.drones) named.insert(entry.id);
+  for (const auto& entry : fresh.drones) written.drones.insert(entry.id);
   std::vector<std::string> kept;
   for (const auto& entry : shown.drones)
-    if (!named.contains(entry.id)) kept.push_back(entry.id);
+    if (!written.drones.contains(entry.id)) kept.push_back(entry.id);
   if (kept.empty() || fresh.role != Role::gcs) return {std::move(fresh), {}};
   auto values = fresh.given;
   auto ids = std::get<std::vector<std::string>>(values.at("drones"));
@@ -116,6 +118,27 @@ std::vector<std::string> Engine::config_files() const {
   return impl_->source_files;
 }
 
+Engine::Written Engine::written() const {
+  const std::lock_guard lock(impl_->config_mutex);
+  return impl_->written;
+}
+
+EngineConfig Engine::for_next(const EngineConfig& read) const {
+  auto now = config();
+  auto values = read.given;
+  take_values(now, values, now.given);
+  if (values == read.given) return read;
+  try {
+    return EngineConfig::from_flat(values);
+  } catch (const TunnelError& error) {
+    impl_->events.log(LogLevel::warning, "",
+                      std::string("What was read does not go with the drones that were changed since, so the next "
+                                  "start is with the configuration as it was until now: ") +
+                          error.what());
+    return now;
+  }
+}
+
 ReloadOutcome Engine::reload(bool dry_run) {
   const std::lock_guard one_at_a_time(impl_->reload_mutex);
   std::function<EngineConfig()> source;
@@ -132,7 +155,7 @@ ReloadOutcome Engine::reload(bool dry_run) {
     auto [fresh, kept] = impl_->with_kept(read);
     out.drones = take(fresh, dry_run);
     out.drones.kept = std::move(kept);
-    if (const std::lock_guard lock(impl_->config_mutex); !dry_run) impl_->file = read.given;
+    if (const std::lock_guard lock(impl_->config_mutex); !dry_run) impl_->written.values = read.given;
     if (taken && !dry_run) taken();
   }
   out.keys = reload_keys(dry_run);
@@ -142,7 +165,7 @@ ReloadOutcome Engine::reload(bool dry_run) {
 DroneChanges Engine::reconfigure(const EngineConfig& fresh, bool dry_run) {
   auto out = take(fresh, dry_run);
   const std::lock_guard lock(impl_->config_mutex);
-  if (!dry_run) impl_->file = fresh.given;
+  if (!dry_run) impl_->written.values = fresh.given;
   return out;
 }
 
@@ -187,7 +210,7 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   auto ids = drones_in(impl_->config, values);
   const auto file = [&] {
     const std::lock_guard lock(impl_->config_mutex);
-    return impl_->file;
+    return impl_->written.values;
   }();
   if (std::ranges::find(ids, id) != ids.end())
     throw TunnelError(Errc::config_invalid, "There is a drone '" + id + "' here already; remove it first.");
@@ -196,7 +219,7 @@ DroneChanges Engine::add_drone(const std::string& id, const FlatConfig& settings
   for (const auto& [key, value] : added_settings(file, id, settings)) values["drone." + id + "." + key] = value;
   auto out = take(EngineConfig::from_flat(values), dry_run);
   const std::lock_guard lock(impl_->config_mutex);
-  if (!dry_run) impl_->named.erase(id);
+  if (!dry_run) impl_->written.drones.erase(id);
   return out;
 }
 

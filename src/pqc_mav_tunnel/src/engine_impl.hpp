@@ -26,7 +26,7 @@ namespace pqcmav {
 
 class Engine::Impl {
  public:
-  Impl(EngineConfig given, EventQueue* of_host);
+  Impl(EngineConfig given, EventQueue* of_host, std::optional<Written> before);
   ~Impl() { stop(); }
 
   void start(Engine& engine);
@@ -57,12 +57,11 @@ class Engine::Impl {
   const EngineConfig config;  // as at the start, without the drones
   const ProviderLease provider{config.provider};
   mutable std::mutex config_mutex, change_mutex, reload_mutex;
-  EngineConfig shown;             // as now, whole; under config_mutex once the engine runs
-  FlatConfig file = shown.given;  // without what was added and removed since; under config_mutex
+  EngineConfig shown;  // as now, whole; under config_mutex once the engine runs
+  Written written;     // under config_mutex
   std::function<EngineConfig()> source;
   std::function<void()> source_taken;
   std::vector<std::string> source_files;
-  std::set<std::string> named;  // drones that the configuration has named; under config_mutex
   const bool hosted;
   EventJournal event_journal;
   EventQueue own_events;

@@ -314,6 +314,7 @@ class Host::Impl final : public Steered {
       journal_.make_room(fresh.drones.size());
       const std::lock_guard lock(mutex_);
       config_ = std::move(fresh);
+      written_.reset();
       problem_.clear();
     } catch (const TunnelError& error) {
       tell_problem(error);
@@ -325,7 +326,8 @@ class Host::Impl final : public Steered {
     if (active()) return;
     auto config = this->config();
     try {
-      std::shared_ptr<Engine> engine = ready_ ? std::move(ready_) : std::make_unique<Engine>(std::move(config), events);
+      std::shared_ptr<Engine> engine =
+          ready_ ? std::move(ready_) : std::make_unique<Engine>(std::move(config), events, written_);
       engine->set_config_source([this] { return *(read_ = read(false)); }, [this] { take_read(); }, sources_.files);
       engine->start();
       const std::lock_guard lock(mutex_);
@@ -359,8 +361,12 @@ class Host::Impl final : public Steered {
     ready_.reset();
     const auto engine = active();
     if (!engine) return;
+    // A drone that was removed meanwhile is removed in the next engine, too.
+    auto next = engine->for_next(*config_);
+    written_ = engine->written();
     {
       const std::lock_guard lock(mutex_);
+      config_ = std::move(next);
       engine_.reset();
       problem_.clear();
     }
@@ -405,13 +411,14 @@ class Host::Impl final : public Steered {
   EventJournal journal_;
   std::mutex change_mutex_;  // held while the tunnel is opened, closed or changed; before mutex_
   mutable std::mutex mutex_;
-  std::optional<EngineConfig> config_;  // as read last
+  std::optional<EngineConfig> config_;  // as read last; once the tunnel was closed, with what was changed in it
   std::shared_ptr<Engine> engine_;      // that of an open tunnel
   FlatConfig settings_;                 // what was set since the start; goes before the sources
   std::string problem_, door_;
   // Under change_mutex_.
   std::unique_ptr<Engine> ready_;  // was made to check the configuration
   std::optional<EngineConfig> read_;
+  std::optional<Engine::Written> written_;  // of the tunnel that was closed last
   WantedFile wanted_file_;
   std::atomic<bool> wanted_ = true, starting_ = true;  // for others to read, too
   bool given_door_ = false, stopped_ = false;

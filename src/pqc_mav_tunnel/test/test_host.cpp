@@ -18,9 +18,11 @@ class HostTest : public testing::Test {
   std::unique_ptr<Host> host() {
     return std::make_unique<Host>(Host::Sources{[this] { return values; }, {"/etc/gcs.yaml"}});
   }
-  Json ask(const std::string& command) {
+  Json ask(const std::string& command, Json fields = Json::object()) {
+    fields["v"] = 1;
+    fields["command"] = command;
     LocalClient client(folder / "own.sock");
-    client.say(Json{{"v", 1}, {"command", command}}.dump() + '\n');
+    client.say(fields.dump() + '\n');
     const auto line = client.line(60'000);
     return line ? Json::parse(*line) : Json();
   }
@@ -151,9 +153,7 @@ TEST_F(HostTest, WhatIsSetCountsFromTheNextConfigureOn) {
   (void)own->configure();
   (void)own->begin();
   const auto set = [&](const std::string& key, const Json& value) {
-    LocalClient client(folder / "own.sock");
-    client.say(Json{{"v", 1}, {"command", "set"}, {"key", key}, {"value", value}}.dump() + '\n');
-    return Json::parse(client.line(60'000).value_or("{}"));
+    return ask("set", {{"key", key}, {"value", value}});
   };
   const auto now = [&](const char* key) { return ask("config")["result"]["config"][key]; };
   EXPECT_EQ(set("dscp", 10)["result"]["now"], false);
@@ -175,6 +175,56 @@ TEST_F(HostTest, WhatIsSetCountsFromTheNextConfigureOn) {
   EXPECT_EQ(ask("configure")["error"]["code"], "config_invalid");
   EXPECT_EQ(set("dscp", 11)["ok"], true);
   EXPECT_EQ(ask("configure")["ok"], true);
+}
+
+TEST_F(HostTest, WhatWasChangedWhileItWasOpenIsSoWhenItIsOpenedAgain) {
+  const KeyFolders three{{"uav1", "uav2", "uav3"}};
+  values = with(gcs_values(three, {"uav1", "uav2"}), {{"control_socket", folder / "own.sock"}});
+  values["drone.uav2.allowed_suites"] = Names{std::string(kDefaultSuite)};
+  const auto own = host();
+  (void)own->configure();
+  (void)own->begin();
+  const auto expect = [&](const Names& ids) {
+    Names found;
+    const auto listed = ask("drones")["result"]["drones"];
+    for (const auto& each : listed) found.push_back(each["drone_id"]);
+    EXPECT_EQ(found, ids);
+    EXPECT_EQ(ask("avoid")["result"]["avoid"], "codes");
+  };
+  EXPECT_EQ(ask("drones", {{"action", "remove"}, {"drone", "uav2"}})["ok"], true);
+  EXPECT_EQ(ask("drones", {{"action", "add"}, {"drone", "uav3"}})["ok"], true);
+  EXPECT_EQ(ask("avoid", {{"families", Json::array({"codes"})}})["ok"], true);
+  for (int i = 0; i < 2; ++i) {
+    (void)own->pause();
+    expect({"uav1", "uav3"});
+    (void)own->resume();
+    expect({"uav1", "uav3"});
+  }
+  // The next engine knows the file apart from that, as the one before did.
+  const Json laxer = {{"allowed_suites", Json::array({kLight})}};
+  EXPECT_EQ(ask("drones", {{"action", "add"}, {"drone", "uav2"}, {"settings", laxer}})["error"]["code"],
+            "config_invalid");
+  EXPECT_EQ(ask("reload")["result"]["drones"]["kept"], Json{"uav3"});
+  (void)own->pause();
+  (void)own->configure();
+  EXPECT_EQ(ask("drones")["result"]["drones"].size(), 2u) << "what is read anew has the word";
+  EXPECT_EQ(ask("avoid")["result"]["avoid"], "");
+}
+
+/// A drone was added by a rule that the file has lost since; its tunnel can be closed and opened all the same.
+TEST_F(HostTest, WhatDoesNotGoWithTheFileAnyMoreIsAsItWas) {
+  const KeyFolders two{{"uav1", "uav2"}};
+  values = with(gcs_values(two), {{"control_socket", folder / "own.sock"}, {"plain_allow_remote", true}});
+  const auto own = host();
+  (void)own->configure();
+  (void)own->begin();
+  values.erase("plain_allow_remote");
+  EXPECT_EQ(own->reload().drones.restart, Names{"plain_allow_remote"});
+  const Json settings = {{"plain_bind", "0.0.0.0:0"}};
+  ASSERT_EQ(ask("drones", {{"action", "add"}, {"drone", "uav2"}, {"settings", settings}})["ok"], true);
+  EXPECT_EQ(own->pause().state, HostState::inactive);
+  EXPECT_EQ(own->resume().state, HostState::active);
+  EXPECT_EQ(own->ports().plain.size(), 2u);
 }
 
 TEST_F(HostTest, AStartThatIsRefusedForgetsNoPause) {

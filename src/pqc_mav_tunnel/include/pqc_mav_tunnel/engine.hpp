@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,13 @@ class Engine {
  public:
   /// Reads keys and checks suites; opens nothing yet. Throws TunnelError.
   explicit Engine(EngineConfig config);
-  /// Of a Host: it tells its events there, and has no control socket of its own.
-  Engine(EngineConfig config, EventQueue& of_host);
+  /// What the configuration itself says, beside what was added and removed since.
+  struct Written {
+    FlatConfig values;             // as read last
+    std::set<std::string> drones;  // that it has named so far
+  };
+  /// Of a Host: it tells its events there, and has no control socket of its own. `written`: that of the engine before.
+  Engine(EngineConfig config, EventQueue& of_host, std::optional<Written> written = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -36,6 +42,9 @@ class Engine {
   // From any thread, after start().
   /// With the current drones.
   [[nodiscard]] EngineConfig config() const;
+  [[nodiscard]] Written written() const;
+  /// What was read, with what was changed of the drones since: for the engine that comes next.
+  [[nodiscard]] EngineConfig for_next(const EngineConfig& read) const;
   [[nodiscard]] EnginePorts ports() const;
   [[nodiscard]] std::vector<LinkStatus> status() const;
   [[nodiscard]] std::vector<LinkStats> stats() const;
