@@ -20,9 +20,10 @@ def reload(
     """Read configuration and keys again.
 
     Drones that were added or removed, and where plaintext goes, count at once; other settings need a restart and are
-    named. A drone that was added at run time and is in no file stays. A renewed key counts from the next handshake on,
-    the session goes on; a drone whose key is gone is shut out. Other drones notice nothing. A proxy reads the parameter
-    files that it was started with; one without any reads the keys alone, and says so.
+    named. A drone that was added at run time and is in no file stays, and so does an 'avoid' that was not saved, until
+    the file has another one than before. A renewed key counts from the next handshake on, the session goes on; a drone
+    whose key is gone is shut out. Other drones notice nothing. A proxy reads the parameter files that it was started
+    with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
     with engine(socket, role, drone) as control:
@@ -37,12 +38,14 @@ def reload(
 def _said(keys: Mapping[str, Any], drones: Mapping[str, Any], dry_run: bool) -> list[str]:
     """A line for each kind of change, with the drones or keys that it is about."""
     would = "would be " if dry_run else ""
+    avoid = drones.get("avoid")  # None: as before
     lines = [
         (f"{would}added", drones.get("added")),
         (f"{would}removed, and their sessions ended", drones.get("removed")),
         (f"{would}changed", drones.get("changed")),
         ("stay, though no file names them (added at run time)", drones.get("kept")),
         ("only a restart takes", drones.get("restart")),
+        (f"{would}avoided", None if avoid is None else [avoid or "none"]),
         (f"key {would}renewed", keys.get("renewed")),
         (f"without a key now, and {would}shut out", keys.get("removed")),
         (f"signing keys {would}changed", keys.get("signing")),

@@ -131,6 +131,18 @@ def test_a_file_that_cannot_be_edited_does_not_keep_the_drones(fleet: Fleet) -> 
     assert fleet.suite("d1") == "cs-mlkem512-aesgcm-mldsa44" and fleet.file.read_text() == text
 
 
+def test_a_reload_says_what_is_avoided_and_keeps_what_was_not_saved(fleet: Fleet) -> None:
+    assert "it lasts until a restart" in pqcmav("avoid", "falcon", "--no-save").stdout
+    assert pqcmav("reload", "--on", "gcs").stdout == "nothing has changed\n"
+    assert pqcmav("avoid").stdout == "avoided: Falcon\n"
+    text = fleet.file.read_text()
+    fleet.file.write_text(text + "avoid: [codes]\n")
+    assert pqcmav("reload", "--on", "gcs", "--dry-run").stdout == "would be avoided: codes\n"
+    assert pqcmav("reload", "--on", "gcs").stdout == "avoided: codes\n"
+    fleet.file.write_text(text)
+    assert pqcmav("reload", "--on", "gcs").stdout == "avoided: none\n"
+
+
 def test_what_cannot_be_avoided_is_a_sentence(fleet: Fleet) -> None:
     for families, text in (
         (["lettuce"], "there is no family 'lettuce' of algorithms; there are lattices, codes, hashes"),

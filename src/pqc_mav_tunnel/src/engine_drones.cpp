@@ -51,6 +51,11 @@ std::vector<std::string> take_drones(EngineConfig& config, const EngineConfig& f
   return out;
 }
 
+ConfigValue avoid_in(const FlatConfig& values) {
+  const auto it = values.find("avoid");
+  return it == values.end() ? ConfigValue(std::vector<std::string>{}) : it->second;
+}
+
 /// ` Added: uav1, uav2`, or nothing.
 std::string list(const char* what, const std::vector<std::string>& names) {
   std::string out;
@@ -66,8 +71,12 @@ std::pair<EngineConfig, std::vector<std::string>> Engine::Impl::with_kept(Engine
   std::vector<std::string> kept;
   for (const auto& entry : shown.drones)
     if (!written.drones.contains(entry.id)) kept.push_back(entry.id);
-  if (kept.empty() || fresh.role != Role::gcs) return {std::move(fresh), {}};
+  if (fresh.role != Role::gcs) return {std::move(fresh), {}};
+  const auto avoid = avoid_in(shown.given);
+  const bool asked = avoid != avoid_in(written.values) && avoid_in(fresh.given) == avoid_in(written.values);
+  if (kept.empty() && !asked) return {std::move(fresh), {}};
   auto values = fresh.given;
+  if (asked) values["avoid"] = avoid;
   auto ids = std::get<std::vector<std::string>>(values.at("drones"));
   for (const auto& id : kept) {
     ids.push_back(id);
@@ -191,6 +200,7 @@ DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
     if (!dry_run) data.replace_plain(0, before, wanted);
     out.changed.push_back(shown.drone_id);
   }
+  if (impl_->gcs && fresh.avoid != shown.avoid) out.avoid = fresh.avoid.text();
   out.restart = take_drones(shown, fresh);
   if (dry_run) return out;
   if (impl_->gcs) impl_->gcs->avoid(fresh.avoid);

@@ -40,7 +40,8 @@ class Engine::Impl {
     return drone ? std::shared_ptr<const LinkLedger>(std::shared_ptr<void>(), &drone->ledger()) : gcs->ledger(i);
   }
 
-  /// What was read, with the drones that were added while the engine runs and that no configuration has named so far.
+  /// What was read, with the drones that were added while the engine runs and that no configuration has named so far,
+  /// and with the families that it was told to avoid, unless the configuration has others than before.
   /// What was read may be stricter than when they were added: then it is refused.
   std::pair<EngineConfig, std::vector<std::string>> with_kept(EngineConfig fresh);
 

@@ -75,7 +75,7 @@ class FakeSteered final : public Steered {
   ReloadOutcome reload(bool dry_run) override {
     dry_runs += dry_run ? 1 : 0;
     if (bad_keys) throw TunnelError(Errc::key_format, "The key is broken.");
-    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}, {"uav4"}}, true};
+    return {{{"uav1"}, {}, {"ML-DSA-65"}}, {{}, {"uav3"}, {}, {"gso"}, {"uav4"}, "lattices"}, true};
   }
   DroneChanges add_drone(const std::string& drone_id, const FlatConfig& settings, bool dry_run) override {
     dry_runs += dry_run ? 1 : 0;

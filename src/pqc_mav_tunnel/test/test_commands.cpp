@@ -66,7 +66,8 @@ TEST_F(CommandsTest, VersionOneIsAsEver) {
        R"("message":"Rekeyed."}})"},
       {R"({"v": 1, "command": "reload"})",
        R"({"v":1,"id":null,"ok":true,"result":{"renewed":["uav1"],"removed":[],"signing":["ML-DSA-65"],)"
-       R"("configuration":true,"drones":{"added":[],"removed":["uav3"],"changed":[],"restart":["gso"],"kept":["uav4"]}}})"},
+       R"("configuration":true,"drones":{"added":[],"removed":["uav3"],"changed":[],"restart":["gso"],"kept":["uav4"],)"
+       R"("avoid":"lattices"}}})"},
       {R"({"v": 1, "command": "log_level"})", R"({"v":1,"id":null,"ok":true,"result":{"level":"info"}})"},
       {R"({"v": 1, "command": "handshakes"})", R"({"v":1,"id":null,"ok":true,"result":{"handshakes":[]}})"},
       {R"({"v": 1, "command": "subscribe", "events": []})", R"({"v":1,"id":null,"ok":true,"result":{}})"},
@@ -307,6 +308,7 @@ TEST_F(CommandsTest, AReloadTellsWhatChangedOrWhyNothingDid) {
   EXPECT_EQ(result["drones"]["removed"], Json({"uav3"}));
   EXPECT_EQ(result["drones"]["restart"], Json({"gso"}));
   EXPECT_EQ(result["drones"]["kept"], Json({"uav4"}));
+  EXPECT_EQ(result["drones"]["avoid"], "lattices");
   EXPECT_EQ(engine.noted.size(), 1u);
   EXPECT_EQ(ask(R"({"v": 1, "command": "reload", "dry_run": true})")["result"], result);
   EXPECT_EQ(code_of(R"({"v": 1, "command": "reload", "dry_run": 1})"), "bad_request");

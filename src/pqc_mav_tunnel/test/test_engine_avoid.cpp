@@ -135,6 +135,34 @@ TEST(EngineAvoidNothingElse, NobodyIsLedBelowTheConfiguredLevel) {
   EXPECT_EQ(status(*tunnel.drone).suite, kDefaultSuite);
 }
 
+/// It was not saved, and lasts until a restart all the same, unless the file has another word on it meanwhile.
+TEST(EngineAvoidNothingElse, AReloadKeepsWhatTheFileNeverSaid) {
+  Tunnel tunnel;
+  ASSERT_TRUE(tunnel.connect());
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
+  const auto reload = [&](const char* now) {
+    for (const bool dry_run : {true, false}) {
+      const auto changes = tunnel.gcs->reload(dry_run).drones;
+      EXPECT_EQ(changes.avoid, now == nullptr ? std::nullopt : std::optional<std::string>(now));
+      EXPECT_EQ(changes.empty(), now == nullptr);
+    }
+    return tunnel.gcs->config().avoid.text();
+  };
+  tunnel.gcs->avoid({"falcon"});
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(reload(nullptr), "Falcon");
+  values["avoid"] = Names{"codes"};
+  EXPECT_EQ(reload("codes"), "codes");
+  EXPECT_EQ(reload(nullptr), "codes");
+  tunnel.gcs->avoid({});
+  EXPECT_EQ(reload(nullptr), "");
+  tunnel.gcs->avoid({"falcon"});
+  values["avoid"] = Names{"falcon"};  // saved
+  EXPECT_EQ(reload(nullptr), "Falcon");
+  values.erase("avoid");
+  EXPECT_EQ(reload(""), "");
+}
+
 TEST(EngineAvoidNothingElse, ItIsAKeyThatCountsWithoutARestart) {
   Tunnel tunnel;
   ASSERT_TRUE(tunnel.connect());

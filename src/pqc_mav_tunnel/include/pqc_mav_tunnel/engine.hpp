@@ -78,15 +78,16 @@ class Engine {
                          std::vector<std::string> files = {});
   [[nodiscard]] std::vector<std::string> config_files() const;
   /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
-  /// A drone that was added while the engine ran, and that no configuration has named since, stays. `dry_run` changes
-  /// nothing and says what would change, or throws what it would; it opens the plaintext's ports, and closes them again.
+  /// A drone that was added while the engine ran, and that no configuration has named since, stays; so do the families
+  /// that avoid() was told. `dry_run` changes nothing and says what would change, or throws what it would; it opens the
+  /// plaintext's ports, and closes them again.
   ReloadOutcome reload(bool dry_run = false);
   /// From now on the drones, their plaintext and their rules are those of `fresh` (at a drone: its plaintext). Whoever
   /// stays as it was keeps its session and loses no packet. A drone that is removed hears CLOSE; its keys are wiped, its
   /// ports free. All or nothing: throws TunnelError.
   DroneChanges reconfigure(const EngineConfig& fresh, bool dry_run = false);
-  /// gcs: from now on no keys are made with these families ('avoid'; docs/choosing-a-suite.md), until the configuration is
-  /// read again. Sessions that have such keys go on: a rekey takes them to other ones. Throws TunnelError.
+  /// gcs: from now on no keys are made with these families ('avoid'; docs/choosing-a-suite.md), until one is read whose
+  /// 'avoid' has changed. Sessions that have such keys go on: a rekey takes them to other ones. Throws TunnelError.
   void avoid(const std::vector<std::string>& families);
   /// gcs: one drone more, with the keys below `drone.<id>.` that it needs, under rules no laxer than those of the
   /// configuration that was read last; one drone less. Throws TunnelError. `dry_run` as above.

@@ -195,7 +195,8 @@ struct DroneChanges {
   std::vector<std::string> changed;  // whose plaintext or rules are others now
   std::vector<std::string> restart;  // keys whose new value counts only from the next start on
   std::vector<std::string> kept;     // added while the engine runs, and in no configuration so far: they stay
-  [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty() && changed.empty(); }
+  std::optional<std::string> avoid = std::nullopt;  // the families that a gcs avoids now, if they are others
+  [[nodiscard]] bool empty() const noexcept { return added.empty() && removed.empty() && changed.empty() && !avoid; }
 };
 
 struct ReloadOutcome {

@@ -113,11 +113,9 @@ Json view_of(const OpenSocket& socket) {
 }
 
 Json view_of(const DroneChanges& changes) {
-  return {{"added", changes.added},
-          {"removed", changes.removed},
-          {"changed", changes.changed},
-          {"restart", changes.restart},
-          {"kept", changes.kept}};
+  return {{"added", changes.added},     {"removed", changes.removed},
+          {"changed", changes.changed}, {"restart", changes.restart},
+          {"kept", changes.kept},       {"avoid", changes.avoid ? Json(*changes.avoid) : Json()}};
 }
 
 Json view_of(const KeyChanges& changes) {

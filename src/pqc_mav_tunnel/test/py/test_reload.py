@@ -100,7 +100,8 @@ def renew(root: Path, folder: Path, drone: str) -> None:
 
 def changes(**named: Any) -> dict[str, Any]:
     """Of keys alone."""
-    drones: dict[str, list[str]] = {name: [] for name in ("added", "removed", "changed", "restart", "kept")}
+    drones: dict[str, Any] = {name: [] for name in ("added", "removed", "changed", "restart", "kept")}
+    drones["avoid"] = None
     return {"renewed": [], "removed": [], "signing": [], "configuration": False, "drones": drones, **named}
 
 
