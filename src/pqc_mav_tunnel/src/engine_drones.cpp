@@ -16,6 +16,13 @@ std::vector<std::string> drones_in(const EngineConfig& config, const FlatConfig&
   return std::get<std::vector<std::string>>(values.at("drones"));
 }
 
+void refuse_another_end(const EngineConfig& shown, const EngineConfig& fresh) {
+  if (fresh.role != shown.role || fresh.drone_id != shown.drone_id)
+    throw TunnelError(Errc::config_invalid,
+                      "The configuration is that of another end ('role' or 'drone_id'); nothing "
+                      "was changed. Restart the engine to make it another one.");
+}
+
 /// A drone's own plaintext.
 DroneEntry plain_entry(const EngineConfig& config) {
   return {config.drone_id, config.plain_bind, config.plain_peer, config.plain_endpoints, std::nullopt, {}};
@@ -159,15 +166,19 @@ ReloadOutcome Engine::reload(bool dry_run) {
   }
   ReloadOutcome out;
   if (source) {
+    (void)impl_->plane();
     out.configuration = true;
     const auto read = source();
     auto [fresh, kept] = impl_->with_kept(read);
+    refuse_another_end(impl_->current_config(), fresh);
+    // A key that is not good is found before the drones change.
+    out.keys = impl_->drone ? impl_->drone->reload_keys(true) : impl_->gcs->reload_keys(true, &fresh.drones);
     out.drones = take(fresh, dry_run);
     out.drones.kept = std::move(kept);
     if (const std::lock_guard lock(impl_->config_mutex); !dry_run) impl_->written.values = read.given;
     if (taken && !dry_run) taken();
   }
-  out.keys = reload_keys(dry_run);
+  if (!dry_run || !source) out.keys = reload_keys(dry_run);
   return out;
 }
 
@@ -183,10 +194,7 @@ DroneChanges Engine::take(const EngineConfig& fresh, bool dry_run) {
   auto& data = impl_->plane();
   if (!impl_->running) throw TunnelError(Errc::state, "The engine is shutting down; nothing was changed.");
   auto shown = impl_->current_config();
-  if (fresh.role != shown.role || fresh.drone_id != shown.drone_id)
-    throw TunnelError(Errc::config_invalid,
-                      "The configuration is that of another end ('role' or 'drone_id'); nothing "
-                      "was changed. Restart the engine to make it another one.");
+  refuse_another_end(shown, fresh);
   DroneChanges out;
   if (impl_->gcs) {
     out = impl_->gcs->set_drones(fresh.drones, dry_run);

@@ -282,6 +282,29 @@ TEST_F(EngineDrones, ADryRunFindsWhatAReloadWouldRefuseAndChangesNothing) {
   expect_as_before(ports);
 }
 
+TEST_F(EngineDrones, AKeyThatIsNotGoodChangesNoDroneEither) {
+  auto values = tunnel.gcs->config().given;
+  int taken = 0;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); }, [&] { ++taken; });
+  values["drones"] = Names{"uav1", "uav2"};
+  const auto key = tunnel.keys->root() / "gcs" / "psk" / "uav1.key";
+  write_text(key, "nonsense\n");
+  for (const bool dry_run : {true, false})
+    expect_refused(Errc::key_format, "uav1.key", [&] { (void)tunnel.gcs->reload(dry_run); });
+  EXPECT_EQ(taken, 0);
+  // Of a drone that goes no key is needed, not even if all that were there go.
+  std::filesystem::remove(key);
+  values["drones"] = Names{"uav3"};
+  values.erase("drone.uav1.plain_peer");
+  for (const bool dry_run : {true, false}) {
+    const auto changes = tunnel.gcs->reload(dry_run);
+    EXPECT_EQ(changes.drones.removed, Names{"uav1"});
+    EXPECT_EQ(changes.drones.added, Names{"uav3"});
+    EXPECT_TRUE(changes.keys.removed.empty());
+  }
+  EXPECT_EQ(drones(), Names{"uav3"});
+}
+
 TEST_F(EngineDrones, ADryRunFindsATakenPortAndLetsGoOfThoseThatItTried) {
   auto values = tunnel.gcs->config().given;
   tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });

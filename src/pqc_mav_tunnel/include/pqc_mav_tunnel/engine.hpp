@@ -77,7 +77,7 @@ class Engine {
   void set_config_source(std::function<EngineConfig()> read, std::function<void()> taken = {},
                          std::vector<std::string> files = {});
   [[nodiscard]] std::vector<std::string> config_files() const;
-  /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then the drones are as before.
+  /// Reads configuration (where there is a source) and keys again. Throws TunnelError; then all is as before.
   /// A drone that was added while the engine ran, and that no configuration has named since, stays; so do the families
   /// that avoid() was told. `dry_run` changes nothing and says what would change, or throws what it would; it opens the
   /// plaintext's ports, and closes them again.

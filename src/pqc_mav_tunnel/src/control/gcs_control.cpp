@@ -258,9 +258,18 @@ void GcsControl::on_refused(const std::string& source, const std::string& drone_
   events_.log(LogLevel::warning, known ? drone_id : "", std::move(text));
 }
 
-KeyChanges GcsControl::reload_keys(bool dry_run) {
+KeyChanges GcsControl::reload_keys(bool dry_run, const std::vector<DroneEntry>* wanted) {
   const std::lock_guard one_at_a_time(changes_mutex_);
-  const auto drones = all_drones();
+  auto drones = all_drones();
+  bool newcomers = false;
+  if (wanted != nullptr) {
+    const auto goes = [&](const DronePtr& drone) {
+      return drone && std::ranges::find(*wanted, drone->id, &DroneEntry::id) == wanted->end();
+    };
+    for (auto& drone : drones)
+      if (goes(drone)) drone.reset();
+    newcomers = std::ranges::any_of(*wanted, [&](const auto& each) { return !find(each.id); });
+  }
   const auto there = keys_.drone_ids();
   // All is read before anything changes.
   std::vector<std::optional<Psk>> psks;
@@ -273,7 +282,7 @@ KeyChanges GcsControl::reload_keys(bool dry_run) {
     const bool has = std::find(there.begin(), there.end(), drone->id) != there.end();
     psks.push_back(has ? std::optional(keys_.psk(drone->id)) : std::nullopt);
   }
-  if (std::none_of(psks.begin(), psks.end(), [](const auto& psk) { return psk.has_value(); }))
+  if (!newcomers && std::none_of(psks.begin(), psks.end(), [](const auto& psk) { return psk.has_value(); }))
     throw TunnelError(Errc::key_missing, "None of the drones has a key below " + config_.keys +
                                              " now; nothing was changed. Is the folder mounted?");
   std::map<const SigInfo*, SecretBytes> signing;

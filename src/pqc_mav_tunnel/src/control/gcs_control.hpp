@@ -35,8 +35,9 @@ class GcsControl {
   /// Serves from now on.
   void start(DataPlane& data);
   void stop();
-  /// Any thread. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
-  KeyChanges reload_keys(bool dry_run);
+  /// Any thread. Throws TunnelError, and nothing has changed then. `dry_run` only compares, if `wanted` is given as if
+  /// there were these drones already; set_drones reads the keys of newcomers itself.
+  KeyChanges reload_keys(bool dry_run, const std::vector<DroneEntry>* wanted = nullptr);
   /// Any thread. From now on there are these drones, with this plaintext and these rules; a drone that was there before
   /// and stays as it was notices nothing. Throws TunnelError, and nothing has changed then. `dry_run` only compares.
   DroneChanges set_drones(const std::vector<DroneEntry>& wanted, bool dry_run);

@@ -173,6 +173,21 @@ def test_a_bad_key_changes_nothing(fleet: Fleet) -> None:
     assert fleet.drones["uav2"].request_rekey("uav2")["ok"]
 
 
+def test_a_bad_key_changes_no_drone_either(fleet: Fleet) -> None:
+    """Half of a reload would be one more thing to find out about."""
+    taken: list[int] = []
+    fleet.gcs.set_config_source(lambda: gcs_config(fleet.root, drones=["uav1"]), lambda: taken.append(1))
+    theirs = psk(fleet.root, "uav1")[0]
+    text = theirs.read_text()
+    theirs.write_text("nonsense\n")
+    with pytest.raises(tunnel.TunnelError) as refused:
+        fleet.gcs.reload()
+    assert refused.value.code == "key_format"
+    assert fleet.states() == ["UP", "UP"] and taken == []
+    theirs.write_text(text)
+    assert fleet.gcs.reload()["drones"]["removed"] == ["uav2"] and taken == [1]
+
+
 def test_an_empty_folder_is_no_revocation_of_all(fleet: Fleet) -> None:
     """More likely a card that is not mounted: aircraft in flight must not lose their link."""
     for drone in DRONES:
