@@ -2,10 +2,13 @@
 """`pqcmav up --check`: everything that can be known of an end before it starts."""
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pqc_mav_cli.errors import CliError, ExitCode
+
+UDP, TCP = "UDP", "TCP"
+LISTENING = {"udp-listen": UDP, "tcp-listen": TCP}  # kinds of plain_endpoints
 
 
 def check_end(name: str, given: Mapping[str, str]) -> ExitCode:
@@ -32,28 +35,46 @@ def check_end(name: str, given: Mapping[str, str]) -> ExitCode:
 def proxy_lines(process: Any, config: Mapping[str, Any]) -> list[str]:
     """What is good of a proxy, in words. Raises CliError for a port that is taken."""
     lines = [f"{process.label}: {process.config} and the keys in {config['keys']} are good"]
-    for what, host, port in _sockets(config):
-        refuse_taken(what, host, port)
-        lines.append(f"{process.label}: {what}: UDP port {port} on {host or 'every address'} is free")
+    for what, protocol, host, port in _sockets(config):
+        refuse_taken(what, protocol, host, port)
+        lines.append(f"{process.label}: {what}: {protocol} port {port} on {host or 'every address'} is free")
     return lines
 
 
-def refuse_taken(what: str, host: str, port: int) -> None:
+def refuse_taken(what: str, protocol: str, host: str, port: int) -> None:
     """Raises CliError when a socket cannot have its address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as tried:
+    with socket.socket(family, socket.SOCK_STREAM if protocol == TCP else socket.SOCK_DGRAM) as tried:
+        if protocol == TCP:  # as the engine does: connections that have ended keep nobody out
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((host, port))
         except OSError as error:
-            raise CliError(f"{what}: UDP port {port} on {host or 'every address'}: {error.strerror}.") from None
+            raise CliError(f"{what}: {protocol} port {port} on {host or 'every address'}: {error.strerror}.") from None
 
 
-def _sockets(config: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """(purpose, address, port) of what an end binds; ports that the system chooses are always free."""
+def _sockets(config: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
+    """(purpose, protocol, address, port) of what an end binds; ports that the system chooses are always free."""
     drone = config["role"] == "drone"
-    found = [("to the other end", str(config["bind"]), int(config["local_data_port" if drone else "data_port"]))]
-    plain = [str(value) for key, value in config.items() if key.rpartition(".")[2] == "plain_bind"]
-    for address in plain:
-        host, _, port = address.rpartition(":")
-        found.append(("MAVLink", host.strip("[]"), int(port)))
-    return [(what, host, port) for what, host, port in found if port]
+    bind = str(config["bind"])
+    found = [("to the other end", UDP, bind, int(config["local_data_port" if drone else "data_port"]))]
+    found.append(("to other drones", UDP, bind, int(config.get("relay_port", 0))))
+    for endpoint in _plain(config):
+        kind, _, address = endpoint.partition(":")
+        if kind in LISTENING:
+            host, _, port = address.rpartition(":")
+            found.append(("MAVLink", LISTENING[kind], host.strip("[]"), int(port)))
+    return [each for each in found if each[-1]]
+
+
+def _plain(config: Mapping[str, Any]) -> Iterator[str]:
+    """The endpoints of the plaintext; where there are any, plain_bind does not count."""
+    for key, value in config.items():
+        name = key.rpartition(".")[2]
+        of = key.removesuffix(name)
+        if name == "plain_endpoints":
+            yield from value
+        elif name == "plain":
+            yield value
+        elif name == "plain_bind" and not (config.get(f"{of}plain") or config.get(f"{of}plain_endpoints")):
+            yield f"udp-listen:{value}"

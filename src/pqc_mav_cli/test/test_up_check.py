@@ -9,6 +9,7 @@ from test_up import ALONE, Ends
 
 from pqc_mav_bringup import supervise
 from pqc_mav_cli.app import main
+from pqc_mav_common.free_ports import free_ports
 
 
 @pytest.fixture
@@ -45,6 +46,30 @@ def test_a_port_that_is_taken_is_named(ends: Ends, capsys: pytest.CaptureFixture
         taken.bind(("127.0.0.1", ends.plain))
         assert main(["up", "drone", "--config", str(ends.write("drone")), *ALONE, "--check"]) == 1
     assert f"MAVLink: UDP port {ends.plain} on 127.0.0.1: Address already in use." in capsys.readouterr().err
+
+
+def test_every_port_that_it_would_open_is_looked_at(ends: Ends, capsys: pytest.CaptureFixture[str]) -> None:
+    udp, tcp, relay = free_ports(3)
+    plain = [f"udp-listen:127.0.0.1:{udp}", f"tcp-listen:127.0.0.1:{tcp}", f"udp:127.0.0.1:{ends.ground}"]
+    more = {"plain_bind": "127.0.0.1:14590", "relay_port": relay, "relay_from": ["10.0.0.0/24"]}
+    config = ends.write("drone", plain_endpoints=plain, **more)
+    check = ["up", "drone", "--config", str(config), *ALONE, "--check"]
+    ports = {
+        f"MAVLink: UDP port {udp}": udp,
+        f"MAVLink: TCP port {tcp}": tcp,
+        f"to other drones: UDP port {relay}": relay,
+    }
+    assert main(check) == 0
+    said = capsys.readouterr().out
+    assert all(f"{name} on 127.0.0.1 is free" in said for name in ports)
+    assert "14590" not in said, "plain_endpoints are in its place"
+    for name, port in ports.items():
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM if "TCP" in name else socket.SOCK_DGRAM) as taken:
+            taken.bind(("127.0.0.1", port))
+            if "TCP" in name:
+                taken.listen()
+            assert main(check) == 1
+        assert f"{name} on 127.0.0.1: Address already in use." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("end", ["drone", "gcs"])
