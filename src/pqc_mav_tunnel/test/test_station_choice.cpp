@@ -58,6 +58,19 @@ TEST(StationChoice, ASingleStationIsAskedForEver) {
   EXPECT_EQ(choice.next(900 * kS + 500 * kMs), (Step{Act::connect, 0}));
 }
 
+TEST(StationChoice, OtherKeysAreTriedAtOnce) {
+  StationChoice choice(2, true, timers(), 0);
+  choice.begin({Act::connect, 0}, 100 * kS);
+  choice.succeeded({Act::connect, 0}, 100 * kS);
+  ASSERT_EQ(choice.next(100 * kS), (Step{Act::join, 1}));
+  choice.begin({Act::join, 1}, 100 * kS);
+  choice.failed(60 * kS, 101 * kS);
+  choice.heard(0, 102 * kS);
+  ASSERT_EQ(choice.next(102 * kS), Step{});
+  choice.keys_changed();
+  EXPECT_EQ(choice.next(102 * kS), (Step{Act::join, 1}));
+}
+
 TEST(StationChoice, SilenceMovesItWhereTheStandbyAnswers) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);

@@ -80,7 +80,7 @@ KeyChanges DroneControl::reload_keys(bool dry_run) {
   const auto psk = fresh.psk();
   const auto& sig = *config_.suite->sig;
   KeyChanges out;
-  const std::lock_guard lock(keys_mutex_);
+  std::unique_lock lock(keys_mutex_);
   for (auto& station : stations_) {
     auto now = psk_of_gcs(psk, station.peer.gcs_id);
     if (!constant_time_equal(now.view(), station.psk.view()) && out.renewed.empty())
@@ -89,7 +89,14 @@ KeyChanges DroneControl::reload_keys(bool dry_run) {
       out.signing.emplace_back(sig.display);
     if (!dry_run) station.psk = std::move(now);
   }
-  if (!dry_run) keys_ = fresh;
+  if (dry_run) return out;
+  keys_ = fresh;
+  lock.unlock();
+  if (!out.renewed.empty() || !out.signing.empty()) {
+    const std::lock_guard told(mutex_);
+    keys_changed_ = attention_ = true;
+  }
+  wake_.notify_all();
   return out;
 }
 

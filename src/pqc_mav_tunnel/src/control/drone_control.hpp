@@ -175,7 +175,8 @@ class DroneControl {
   std::vector<std::pair<SessionId, std::uint64_t>> restarted_;  // whose token was shown, and when
   std::optional<std::uint32_t> term_told_;
   std::optional<std::string> wanted_;  // the newest of use_station
-  std::vector<StationStatus> shown_;   // what stations() says
+  bool keys_changed_ = false;
+  std::vector<StationStatus> shown_;  // what stations() says
   std::optional<std::uint32_t> serving_remote_;
   Fd cancel_;
   BigThread thread_;

@@ -19,12 +19,15 @@ void DroneControl::take_news(std::uint64_t now) {
   std::vector<std::pair<SessionId, std::uint64_t>> restarted;
   std::optional<std::uint32_t> told;
   std::optional<std::string> wanted;
+  bool keys_changed = false;
   {
     const std::lock_guard lock(mutex_);
     restarted.swap(restarted_);
     told = std::exchange(term_told_, std::nullopt);
     wanted = std::exchange(wanted_, std::nullopt);
+    keys_changed = std::exchange(keys_changed_, false);
   }
+  if (keys_changed) choice_.keys_changed();
   look_at(0, choice_.active(), now);
   look_at(1, choice_.standby(), now);
   for (const auto& [session, at] : restarted)

@@ -225,6 +225,11 @@ void StationChoice::succeeded(const Step& step, std::uint64_t now) noexcept {
   failback_from_ = now;
 }
 
+void StationChoice::keys_changed() noexcept {
+  for (auto& one : stations_)
+    if (!one.session) one.connect_after = one.join_after = one.left_until = 0;
+}
+
 void StationChoice::took_over(std::uint64_t now) noexcept {
   const auto before = active_;
   // One that was left because it is silent has to be heard again before it counts as healthy.

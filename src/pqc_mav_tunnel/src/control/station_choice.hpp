@@ -71,6 +71,9 @@ class StationChoice {
   /// The standby is active from now on; the station before is the standby, if its session lives.
   void took_over(std::uint64_t now) noexcept;
 
+  /// The drone has other keys than before: whoever did not take the old ones is asked without the wait for that.
+  void keys_changed() noexcept;
+
   /// The term under which a step makes a station active, or under which it joins.
   [[nodiscard]] std::uint32_t term_of(const Step& step) const noexcept;
   [[nodiscard]] std::uint32_t term() const noexcept { return term_; }
