@@ -145,6 +145,34 @@ TEST(EngineStations, BothSessionsTakeAnotherPath) {
   EXPECT_EQ(status(*net.drone).handshakes_ok, 2u);
 }
 
+TEST(EngineStations, AfterATakeOverEachPathLeadsToTheNewStation) {
+  for (const bool goodbye : {false, true}) {
+    TwoStations net({{"standby", true},
+                     {"paths", Names{"first", "second"}},
+                     {"path.first.via", "127.0.0.1"},
+                     {"path.second.via", "127.0.0.2"}});
+    ASSERT_TRUE(net.uses("north"));
+    ASSERT_TRUE(eventually([&] { return net.standby() == "south"; }));
+    ASSERT_TRUE(eventually([&] { return status(*net.drone).paths.at(1).state == "good"; }));
+    if (goodbye)
+      net.stations[0].reset();
+    else
+      ASSERT_TRUE(net.drone->use_station("south"));
+    ASSERT_TRUE(net.uses("south"));
+    const auto hears = [&](std::string_view from) { return status(*net.stations[1]).peer.starts_with(from); };
+    ASSERT_TRUE(net.drone->use_path("first", "off"));
+    EXPECT_TRUE(eventually([&] { return hears("127.0.0.2:"); })) << goodbye;
+    net.telemetry("hello");
+    EXPECT_EQ(net.grounds[1].receive_text(), "hello") << goodbye;
+    EXPECT_EQ(net.command(1, "go"), "go") << goodbye;
+    ASSERT_TRUE(net.drone->use_path("first", "first"));
+    EXPECT_TRUE(eventually([&] { return hears("127.0.0.1:"); })) << goodbye;
+    net.telemetry("again");
+    EXPECT_EQ(net.grounds[1].receive_text(), "again") << goodbye;
+    EXPECT_EQ(status(*net.drone).handshakes_ok, 2u) << goodbye;
+  }
+}
+
 TEST(EngineStations, WithStandbyBothHaveASessionAndOneIsHeard) {
   TwoStations net({{"standby", true}});
   ASSERT_TRUE(net.uses("north"));

@@ -299,7 +299,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     choice_.succeeded(step, now_ns());
     // Meanwhile a gcs may have told a higher one: then the new station believes under an old term.
     if (stations_.size() > 1 && choice_.term() != hello_term_) data_->tell_roles(choice_.term());
-    if (!config_.paths.empty()) learn_paths();
+    learn_paths();
     if (step.act == StationChoice::Act::join) return;
     say_change(before);
     backoff_.reset();

@@ -83,6 +83,7 @@ void DroneControl::take_over(const StationChoice::Step& step, std::uint64_t now)
   keep_term(term);
   if (!data_->take_over(term, only_silent ? std::optional(decided_heard_ns_) : std::nullopt)) return;
   choice_.took_over(now);
+  learn_paths();
   say_change(before);
 }
 

@@ -63,6 +63,7 @@ bool DataPlane::take_over(std::uint32_t term, std::optional<std::uint64_t> unles
     active.roused_ns = now;
     refresh_lookup(0);
     refresh_lookup(1);
+    if (paths_) paths_->lead_to(active.peer, now);
     tell_role(active, StationRole::active, term, now);
     tell_role(standby, StationRole::standby, term, now);
     standby.next_probe_ns = now;

@@ -281,8 +281,12 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
       link.probes.forget_least();
       settle_on_peer(link, now);
       if (paths_ && index == 0) {
-        paths_->set_peer(link.peer);
-        paths_->choice().begin(link.peer.path, now);
+        if (config_.peers.size() > 1) {
+          paths_->lead_to(link.peer, now);
+        } else {
+          paths_->set_peer(link.peer);
+          paths_->choice().begin(link.peer.path, now);
+        }
         paths_->count_taken(link.peer.path);
       }
     }

@@ -166,6 +166,16 @@ void DronePaths::set_peer(const SockAddr& address) {
   if (!address.empty() && address.path < paths_.size()) paths_[address.path]->peer = address;
 }
 
+void DronePaths::lead_to(const SockAddr& station, std::uint64_t now) {
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    auto to = station;
+    to.path = static_cast<std::uint8_t>(i);
+    paths_[i]->peer = reaches(i, to) ? to : SockAddr{};
+    paths_[i]->open = {};
+  }
+  choice_.begin(station.path, now);
+}
+
 void DronePaths::count_sent(std::size_t path, std::size_t packets, std::size_t bytes) noexcept {
   paths_[path]->tx_packets.add(packets);
   paths_[path]->tx_bytes.add(bytes);

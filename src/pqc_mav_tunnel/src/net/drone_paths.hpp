@@ -58,6 +58,9 @@ class DronePaths {
   /// Where the ground station is by this path; empty while that is not known.
   [[nodiscard]] const SockAddr& peer(std::size_t path) const noexcept { return paths_[path]->peer; }
   void set_peer(const SockAddr& address);
+  /// Of several ground stations this one is active from now on, and answers there: every path leads to it, or nowhere
+  /// while its address by that path is not known.
+  void lead_to(const SockAddr& station, std::uint64_t now);
   /// What the ground station is to know: which path is the main one for what it sends, and by which others goes what
   /// goes by several.
   [[nodiscard]] const PathsTold& word() const noexcept { return word_; }
