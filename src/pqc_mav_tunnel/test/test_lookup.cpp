@@ -8,23 +8,25 @@
 
 #include <future>
 
-#include "engine_fixture.hpp"
+#include "two_ways.hpp"
 
 namespace {
 
-constexpr std::string_view kSlowName = "slow.invalid";
+constexpr std::string_view kSlowName = "slow.invalid", kSilentName = "silent.invalid";
 // Never destroyed: the thread of an abandoned lookup may still wait for them while the process ends.
 auto& name_service_answers = *new std::promise<void>;
 const auto& answers = *new std::shared_future(name_service_answers.get_future());
 
 }  // namespace
 
-/// A name service that does not answer about this name until the test lets it: the machine's may answer at once.
+/// A name service that does not answer about one name until the test lets it, and never about another: the machine's may
+/// answer at once.
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
   if (host != nullptr && host == kSlowName) {
     answers.wait();
     return EAI_NONAME;
   }
+  while (host != nullptr && host == kSilentName) ::pause();
   static const auto real = reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
   return real(host, service, hints, found);
 }
@@ -69,6 +71,18 @@ TEST_F(LookupTest, NobodyWaitsAfterTheEnd) {
   cancel();
   EXPECT_FALSE(lookup("no-such-host.invalid", 1, SOCK_STREAM, cancel_fd.get()));
   EXPECT_TRUE(lookup("127.0.0.1", 1, SOCK_STREAM, cancel_fd.get())) << "an address needs no waiting";
+}
+
+TEST_F(LookupTest, ADroneTriesItsOtherPathIfTheNameServiceIsSilent) {
+  TwoWays ways(TwoWays::Second::udp, {}, {{"path.lte.peer", std::string(kSilentName) + ":14560"}});
+  ways.start_drone();
+  EventLog log(*ways.drone);
+  const auto failed = log.wait_for<HandshakeEvent>([](const auto& event) { return !event.ok; });
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->reason, "The name service does not answer about 'silent.invalid'; check it, or give an address.");
+  ASSERT_TRUE(eventually([&] { return up(*ways.drone); }));
+  EXPECT_TRUE(ways.comes_to(1));
+  EXPECT_TRUE(ways.passes());
 }
 
 }  // namespace

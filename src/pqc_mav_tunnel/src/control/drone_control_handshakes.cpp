@@ -47,8 +47,12 @@ std::vector<SockAddr> DroneControl::addresses(Station& station, std::size_t path
     auto all = lookup(host, port, SOCK_DGRAM, cancel_.get(), others ? kLookupMs : -1);
     if (!all) all = station.known[path];
     if (all->empty()) {
-      outcome.error = HandshakeError::cancelled;
-      outcome.reason = "The handshake was cancelled.";
+      const std::lock_guard lock(mutex_);
+      // Of several stations the next one is tried without a word.
+      const bool slow = stations_.size() == 1 && !stopping_;
+      outcome.error = slow ? HandshakeError::unreachable : HandshakeError::cancelled;
+      outcome.reason = slow ? "The name service does not answer about '" + host + "'; check it, or give an address."
+                            : "The handshake was cancelled.";
       return {};
     }
     station.known[path] = *all;
