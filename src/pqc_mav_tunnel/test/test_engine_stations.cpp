@@ -145,6 +145,34 @@ TEST(EngineStations, BothSessionsTakeAnotherPath) {
   EXPECT_EQ(status(*net.drone).handshakes_ok, 2u);
 }
 
+TEST(EngineStations, EachIsAskedByEachPathHoweverSoonTheNextIsTried) {
+  const TempFolder root;
+  init_keys(root.path(), {"uav1"}, {"mldsa44"}, false, "gcs", kStations);
+  std::array<UdpPeer, 2> silent;
+  Names peers;
+  for (std::size_t i = 0; i < 2; ++i) peers.push_back(kStations[i] + "@" + silent[i].address().text());
+  const Names ways = {"127.0.0.1", "127.0.0.2", "127.0.0.3"};
+  const auto drone = start({{"role", "drone"},
+                            {"keys", root / "drones/uav1"},
+                            {"drone_id", "uav1"},
+                            {"peer", peers},
+                            {"paths", Names{"a", "b", "c"}},
+                            {"path.a.via", ways[0]},
+                            {"path.b.via", ways[1]},
+                            {"path.c.via", ways[2]},
+                            {"local_data_port", 0},
+                            {"suite", kLight},
+                            {"plain_bind", "127.0.0.1:0"},
+                            {"keepalive_s", 0.1},
+                            {"failover_after_s", 0.5}});
+  std::set<std::pair<std::size_t, std::string>> asked;
+  EXPECT_TRUE(eventually([&] {
+    for (std::size_t i = 0; i < 2; ++i)
+      while (silent[i].receive(0ms)) asked.emplace(i, silent[i].source().host_text());
+    return asked.size() == 2 * ways.size();
+  })) << asked.size();
+}
+
 TEST(EngineStations, AfterATakeOverEachPathLeadsToTheNewStation) {
   for (const bool goodbye : {false, true}) {
     TwoStations net({{"standby", true},

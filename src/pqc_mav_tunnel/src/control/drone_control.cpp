@@ -225,6 +225,7 @@ void DroneControl::step() {
   if (follow_choice(now) || choice_.in_trouble(now) || !picture.current) return;
   port_tried_ns_ = now;
   told_port_ = false;
+  for (auto& each : stations_) each.unheard_by.reset();
   if (const auto* back = std::exchange(moved_from_, nullptr)) {
     // Whoever stole the PSK could say so outside a session; inside of it only the gcs can, and a Reject costs little.
     if (!family_avoided(*back)) (void)rekey(*back, "asks the gcs itself", HandshakeKind::rekey);

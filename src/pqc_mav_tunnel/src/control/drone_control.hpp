@@ -92,6 +92,8 @@ class DroneControl {
     std::optional<ReturnFile> return_file = std::nullopt;   // with a state_dir
     std::array<std::vector<SockAddr>, kPathsMost> known{};  // its addresses by each path when they were last looked up
     std::uint64_t next_word_ns = 0;                         // when its silence is told again
+    // By which path it did not answer last, in this trouble: one attempt may be too short to try each.
+    std::optional<std::size_t> unheard_by = std::nullopt;
   };
   InitiatorParams parameters(const Suite& suite, std::size_t station) const;
   void read_return_files();
@@ -119,7 +121,7 @@ class DroneControl {
   bool conclude(const Suite& suite, HandshakeKind kind, const std::optional<StationChoice::Step>& first,
                 std::uint8_t epoch, ClientOutcome& outcome);
   std::vector<SockAddr> addresses(Station& station, std::size_t path, ClientOutcome& outcome) const;
-  [[nodiscard]] std::optional<std::size_t> next_path() const;
+  [[nodiscard]] std::optional<std::size_t> next_path(std::size_t after) const;
   void learn_paths();
   std::optional<std::string> reason_to_give_up(const std::optional<StationChoice::Step>& first, std::uint64_t began_ns);
   void answer_remote(std::size_t link, std::uint32_t id, const RekeyOutcome& outcome);

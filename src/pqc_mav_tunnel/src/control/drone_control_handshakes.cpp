@@ -74,10 +74,10 @@ std::vector<SockAddr> DroneControl::addresses(Station& station, std::size_t path
 }
 
 /// Another path by which a first handshake may be tried.
-std::optional<std::size_t> DroneControl::next_path() const {
+std::optional<std::size_t> DroneControl::next_path(std::size_t after) const {
   const auto count = config_.paths.size();
   for (std::size_t i = 1; i < count; ++i)
-    if (const auto path = (path_ + i) % count; data_->paths()->usable(path)) return path;
+    if (const auto path = (after + i) % count; data_->paths()->usable(path)) return path;
   return std::nullopt;
 }
 
@@ -138,7 +138,7 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
   }
   if (several) {
     const auto patience = to_ns(config_.paths[path_].radio ? kRadioPathAttempt : kPathAttempt);
-    by_next_path_ = now - began_ns > patience && next_path().has_value();
+    by_next_path_ = now - began_ns > patience && next_path(path_).has_value();
     if (by_next_path_) return "The next path is tried.";
   }
   return std::nullopt;
@@ -282,7 +282,11 @@ void DroneControl::mind_the_port(HandshakeError error) {
 
 void DroneControl::first_handshake(const StationChoice::Step& step) {
   choice_.begin(step, now_ns());
-  if (const auto peer = data_->link(0).picture().peer; !peer.empty()) path_ = peer.path;
+  auto& unheard = stations_[step.station].unheard_by;
+  if (const auto peer = data_->link(0).picture().peer; unheard)
+    path_ = next_path(*unheard).value_or(*unheard);
+  else if (!peer.empty())
+    path_ = peer.path;
   ClientOutcome outcome;
   bool ok = false;
   told_silence_ = false;
@@ -294,7 +298,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     unreachable = outcome.error == HandshakeError::unreachable ? unreachable + 1 : 0;
     // So long is one attempt by a single way, too.
     const bool over = now_ns() - asking_since_ns_ > to_ns(kNoProgressLimit) || unreachable >= config_.paths.size();
-    const auto next = config_.paths.empty() ? std::nullopt : next_path();
+    const auto next = config_.paths.empty() ? std::nullopt : next_path(path_);
     if (ok || over || !next || !(by_next_path_ || unreachable != 0)) break;
     path_ = *next;
   }
@@ -312,6 +316,7 @@ void DroneControl::first_handshake(const StationChoice::Step& step) {
     schedule_periodic(true);
     return;
   }
+  if (client_->silent()) unheard = path_;
   say_unanswered(step, outcome);
   mind_the_port(outcome.error);
   // A suite that was chosen in flight and that the gcs refuses, or that does not work here, must not keep the drone off
