@@ -33,6 +33,16 @@ TEST(EnginePort, ADroneThatNobodyAnswersAsksFromAnotherPort) {
   tunnel.expect_round_trip("by the known port");
 }
 
+TEST(EnginePort, IfSomebodyHasTheKnownPortItTakesAnotherFreeOne) {
+  const auto known = free_port();
+  ShunnedPort tunnel({}, {{"local_data_port", static_cast<std::int64_t>(known)}});
+  ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
+  ASSERT_EQ(tunnel.leave_port(), known);
+  const auto taken = open_udp(resolve("127.0.0.1", known, true, SOCK_DGRAM), {}, "a test");
+  tunnel.leave_port();
+  tunnel.expect_round_trip("by a third port");
+}
+
 TEST(EnginePort, SoDoesADroneWithPaths) {
   const auto known = free_port();
   ShunnedPort tunnel({}, {{"local_data_port", static_cast<std::int64_t>(known)},

@@ -164,15 +164,17 @@ void DataPlane::change_port() {
       return;
     }
     if (config_.peers.front().radio) return;
-    const auto known = config_.local_data_port;
-    try {
-      encrypted_ = open_drone(port_ == known ? 0 : known);
-    } catch (const TunnelError&) {
-      return;  // somebody has the known port meanwhile: the free one stays
+    const auto known = config_.local_data_port, next = port_ == known ? std::uint16_t{0} : known;
+    for (const std::uint16_t port : {next, std::uint16_t{0}}) {  // somebody may have the known one meanwhile
+      try {
+        encrypted_ = open_drone(port);
+      } catch (const TunnelError&) {
+        continue;
+      }
+      port_ = local_address(encrypted_).port();
+      kernel_drops_ = {};
+      return watch(encrypted_.get(), kEncrypted);
     }
-    port_ = local_address(encrypted_).port();
-    kernel_drops_ = {};
-    watch(encrypted_.get(), kEncrypted);
   });
 }
 
