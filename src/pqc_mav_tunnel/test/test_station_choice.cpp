@@ -175,6 +175,17 @@ TEST(StationChoice, ATokenStartsAHandshakeAndMovesItOnlyAfterTheWait) {
   EXPECT_EQ(choice.next(110 * kS + 301 * kMs), (Step{Act::take_over, 1}));
 }
 
+TEST(StationChoice, OneThatWasRestartedIsNoStandbyButJoinsAtOnce) {
+  auto choice = with_both();
+  choice.heard(0, 110 * kS);
+  choice.restarted(0, 300 * kMs, 110 * kS + 1, 110 * kS + 1);
+  ASSERT_EQ(choice.next(110 * kS + 301 * kMs), (Step{Act::take_over, 1}));
+  choice.took_over(110 * kS + 301 * kMs);
+  EXPECT_FALSE(choice.standby());
+  EXPECT_FALSE(choice.has_session(0));
+  EXPECT_EQ(choice.next(110 * kS + 301 * kMs), (Step{Act::join, 0}));
+}
+
 TEST(StationChoice, ATokenOfASessionThatAnswersAProbeSentLaterChangesNothing) {
   auto choice = with_both();
   choice.heard(0, 110 * kS);

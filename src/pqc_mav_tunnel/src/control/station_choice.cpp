@@ -235,6 +235,10 @@ void StationChoice::took_over(std::uint64_t now) noexcept {
   // One that was left because it is silent has to be heard again before it counts as healthy.
   if (before) stations_[*before].well = !in_trouble(now);
   term_ = term_of({Act::take_over, *standby_});
+  if (before && stations_[*before].token != 0) {  // it was restarted, so its session is over; it is there all the same
+    ended(*before, now);
+    stations_[*before].left_until = 0;
+  }
   active_ = standby_;
   standby_.reset();
   if (before && stations_[*before].session) standby_ = before;

@@ -68,7 +68,8 @@ class StationChoice {
   void failed(std::uint64_t wait, std::uint64_t now) noexcept;
   /// The attempt of this step has made a session, even when next() had given it up a moment before.
   void succeeded(const Step& step, std::uint64_t now) noexcept;
-  /// The standby is active from now on; the station before is the standby, if its session lives.
+  /// The standby is active from now on; the station before is the standby, if its session lives and it was not
+  /// restarted.
   void took_over(std::uint64_t now) noexcept;
 
   /// The drone has other keys than before: whoever did not take the old ones is asked without the wait for that.
