@@ -46,6 +46,20 @@ TEST(Backoff, AFleetDoesNotKnockInStep) {
   EXPECT_GT(waits.size(), 90u);
 }
 
+TEST(Backoff, LongWaitsSpreadByAFifthEitherWay) {
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    Backoff backoff(seed * 1'000'003 + 17, kRekeyRetryMost, kRekeyRetryMost);
+    const auto wait = backoff.next_ns();
+    least = std::min(least, wait);
+    most = std::max(most, wait);
+  }
+  EXPECT_GE(least, 48 * kS);
+  EXPECT_LT(least, 49 * kS);
+  EXPECT_LE(most, 72 * kS);
+  EXPECT_GT(most, 71 * kS);
+}
+
 TEST(Backoff, OnlyAFailureThatCameAtOnceIsWaitedAfter) {
   Backoff backoff(3);
   EXPECT_EQ(wait_after(HandshakeError::timeout, backoff), 0u);

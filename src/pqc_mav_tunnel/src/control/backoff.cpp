@@ -13,7 +13,7 @@ Backoff::Backoff(std::uint64_t seed, std::chrono::nanoseconds first, std::chrono
 std::uint64_t Backoff::next_ns() {
   const auto base = std::min(most_, first_ << std::min(step_, 10u));
   ++step_;
-  return base - base / 5 + random_() % (2 * base / 5 + 1);
+  return base - base / 5 + std::uniform_int_distribution<std::uint64_t>(0, 2 * base / 5)(random_);
 }
 
 std::uint64_t wait_after(HandshakeError error, Backoff& backoff) {
