@@ -68,7 +68,7 @@ inline constexpr std::size_t kCookieSize = 32;
 inline constexpr std::uint16_t kDatagramLimit = 1200,
                                kDatagramSmall = 548;  // the latter where a path or an end takes no more
 inline constexpr seconds kNoProgressLimit{10};
-inline constexpr seconds kHandshakeLimit{45};  // and a second more per KiB of M2
+inline constexpr seconds kHandshakeLimit{45};  // outside sessions; and a second more per KiB of M2
 inline constexpr seconds kPortPatience{9};  // without any answer to a first handshake; then it asks from another port
 inline constexpr seconds kLastAnswerKept{30};  // M4 is sent again on request
 

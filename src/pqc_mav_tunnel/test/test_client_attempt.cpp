@@ -122,8 +122,33 @@ TEST(ClientAttempt, WaitsForABusyGcsAndHasThatMuchMorePatience) {
   EXPECT_EQ(talk.attempt.ended_by(), HandshakeError::rejected);
 }
 
+TEST(ClientAttempt, InsideASessionItMayTakeLongIfItGetsOn) {
+  ClientAttempt rekey(Talk::params(), {}, kNow), ratchet;
+  for (auto* each : {&rekey, &ratchet}) {
+    each->begin(m1(), {exactly(m2())}, KnownLink{}, 0, kNow);
+    Transport gcs({HandshakeSide::gcs, each->name(), true, kFirstGcsPacket, 1200, {std::nullopt, 10, false}}, {});
+    gcs.expect({exactly(m1())});
+    (void)gcs.on_datagram(*each->poll(kNow), 0, kNow);
+    ASSERT_EQ(gcs.take_message(), m1());
+    gcs.start(m2(), kNow);
+    std::vector<Bytes> parts;
+    while (auto next = gcs.poll(kNow)) parts.push_back(std::move(next->datagram));
+    auto now = kNow;
+    for (const auto& part : parts) {
+      now += to_ns(kNoProgressLimit) - 1;
+      EXPECT_FALSE(each->over(now));
+      EXPECT_TRUE(each->on_session_part(part, now));
+    }
+    ASSERT_TRUE(each->take_message());
+    each->reply(m3(), {exactly(m4())}, now);
+    EXPECT_FALSE(each->over(now + to_ns(kNoProgressLimit) - 1));
+    EXPECT_GT(now, kNow + 45 * kS);
+    EXPECT_TRUE(each->over(now + to_ns(kNoProgressLimit)));
+  }
+}
+
 TEST(ClientAttempt, InsideASessionItTakesItsOwnPartsAlone) {
-  ClientAttempt attempt(kNow), other(kNow);
+  ClientAttempt attempt, other;
   for (auto* each : {&attempt, &other}) each->begin(m1(), {exactly(m2())}, KnownLink{}, 0, kNow);
   EXPECT_TRUE(attempt.in_session());
   const auto part = other.poll(kNow);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "addresses.hpp"
+#include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
@@ -53,6 +54,13 @@ TEST_F(Table, AFrameFindsTheAttemptOfItsSessionAlone) {
   EXPECT_EQ(table.in_session(3, kOther), nullptr);
   EXPECT_EQ(table.in_session(4, kOurs), nullptr) << "another drone's";
   EXPECT_EQ(table.named(kName, any), nullptr) << "a datagram outside a session does not reach into one";
+}
+
+TEST_F(Table, OnlyOutsideASessionThereIsALimit) {
+  auto &first = add({}), &rekey = add({.session = kOurs});
+  for (auto* each : {&first, &rekey}) each->begin(3 * 1024, 100 * kS);
+  EXPECT_EQ(first.limit_ns, 148 * kS);
+  EXPECT_EQ(rekey.limit_ns, HandshakeAttempts::kNever);
 }
 
 TEST_F(Table, TheAttemptsOfADroneAreTheOldestFirst) {

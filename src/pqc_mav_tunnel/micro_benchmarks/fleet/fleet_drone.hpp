@@ -106,7 +106,7 @@ class FleetDrone {
           kind(what),
           began_ns(now) {}
     Talk(RatchetParams&& params, HandshakeKind what, std::uint64_t now)
-        : attempt(now), initiator(std::in_place_type<RatchetInitiator>, std::move(params)), kind(what), began_ns(now) {}
+        : initiator(std::in_place_type<RatchetInitiator>, std::move(params)), kind(what), began_ns(now) {}
     ClientAttempt attempt;
     std::variant<HandshakeInitiator, RatchetInitiator> initiator;
     HandshakeKind kind;

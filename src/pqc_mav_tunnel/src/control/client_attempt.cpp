@@ -22,10 +22,10 @@ ClientAttempt::ClientAttempt(const InitiatorParams& params, std::vector<SockAddr
   const auto longest = longest_server_hello(*params.suite, params.hybrid);
   const std::size_t fragments = longest / (params.max_datagram - 50) + 1;
   need_ = longest + kPerFragment * fragments;
-  limit_ns_ = now + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
+  if (!in_session()) limit_ns_ = now + to_ns(kHandshakeLimit) + longest / 1024 * to_ns(seconds(1));
 }
 
-ClientAttempt::ClientAttempt(std::uint64_t now) : limit_ns_(now + to_ns(kHandshakeLimit)) {
+ClientAttempt::ClientAttempt() {
   random_bytes(options_.attempt);
   options_.in_session = true;
 }
@@ -96,8 +96,6 @@ void ClientAttempt::ask_again(std::uint16_t after_ms, std::uint64_t now) {
   held_until_ns_ = now + wait * 1'000'000;
   transport_->hold_hello(held_until_ns_);
   busy_ = true;
-  // Inside a session there is nothing to lose by waiting: its keys go on working.
-  if (in_session()) limit_ns_ = std::max(limit_ns_, now + to_ns(kHandshakeLimit));
 }
 
 std::optional<Bytes> ClientAttempt::poll(std::uint64_t now) {

@@ -26,7 +26,7 @@ class ClientAttempt {
   /// A first handshake with the gcs at one of `targets`, or, without targets, a rekey inside the running session.
   ClientAttempt(const InitiatorParams& params, std::vector<SockAddr> targets, std::uint64_t now);
   /// A ratchet inside the running session.
-  explicit ClientAttempt(std::uint64_t now);
+  ClientAttempt();
 
   /// `hello`, M1 or R1, is to go out. `known` is what the session knows of the way, `wire_ns` as in TransportOptions.
   /// Before anything else.
@@ -88,10 +88,10 @@ class ClientAttempt {
   std::uint64_t next_target_ns_ = 0;
   std::size_t need_ = 0;
   bool proven_ = false;
-  std::vector<FrameLimits> answers_;  // what may answer M1
-  std::uint64_t limit_ns_ = 0;
-  std::uint64_t held_until_ns_ = 0;  // a busy gcs asked for so much patience
-  bool busy_ = false;                // that is the last it said
+  std::vector<FrameLimits> answers_;            // what may answer M1
+  std::uint64_t limit_ns_ = Transport::kNever;  // inside a session nothing is lost by waiting: its keys go on working
+  std::uint64_t held_until_ns_ = 0;             // a busy gcs asked for so much patience
+  bool busy_ = false;                           // that is the last it said
   bool silent_ = true;
   std::optional<Incoming> incoming_;
 };

@@ -123,6 +123,10 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
   }
   if (!first) {
     if (choice_.in_trouble(now)) return "The gcs fell silent or was restarted; a first handshake comes instead.";
+    // A captured station must not keep the drone by a rekey that goes on and on.
+    const auto act = choice_.next(now).act;
+    const bool leaves = act == StationChoice::Act::connect || act == StationChoice::Act::take_over;
+    if (leaves && now > began_ns + to_ns(kHandshakeLimit)) return "The drone goes to another ground station.";
     return std::nullopt;
   }
   if (!client_->silent()) choice_.answered();
@@ -205,7 +209,8 @@ bool DroneControl::ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome
     params.fresh = kind == HandshakeKind::ratchet;
     params.key_old = data_->link(0).picture().key_old;
     if ((params.session.features & features::kCompact) != 0) params.own_index = indices_->take();
-    outcome = client_->run(std::move(params), [this] { return reason_to_give_up(std::nullopt, 0); });
+    outcome =
+        client_->run(std::move(params), [this, began = now_ns()] { return reason_to_give_up(std::nullopt, began); });
   } else {
     outcome.error = HandshakeError::cancelled;
     outcome.reason = "There is no running session any more.";

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "clock.hpp"
+#include "constants.hpp"
 #include "control/admission.hpp"
 #include "handshake/handshake.hpp"
 #include "handshake/transport.hpp"
@@ -23,6 +25,12 @@ struct HandshakeAttempt {
   enum class Phase : std::uint8_t { with_worker, waiting, lingering };
 
   HandshakeAttempt(std::uint64_t number, Transport&& carrier) : id(number), transport(std::move(carrier)) {}
+
+  /// Its first datagram came; M2 may have `answer` bytes. Inside a session it may take its time, if it gets on.
+  void begin(std::size_t answer, std::uint64_t now) noexcept {
+    began_ns = now;
+    limit_ns = session ? Transport::kNever : now + to_ns(kHandshakeLimit) + answer / 1024 * to_ns(seconds(1));
+  }
 
   const std::uint64_t id;  // never used again, so that a late result finds nobody
   // What it is found by: unchanged once it is in the table, except through it.

@@ -37,7 +37,7 @@ ClientOutcome HandshakeClient::run(InitiatorParams params, std::vector<SockAddr>
 ClientOutcome HandshakeClient::run(RatchetParams params, const std::function<std::optional<std::string>()>& give_up) {
   ClientOutcome out;
   try {
-    auto attempt = std::make_shared<ClientAttempt>(now_ns());
+    auto attempt = std::make_shared<ClientAttempt>();
     RatchetInitiator initiator(std::move(params));
     converse(initiator, std::move(attempt), give_up, out);
   } catch (const TunnelError& error) {

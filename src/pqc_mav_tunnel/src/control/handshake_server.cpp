@@ -74,8 +74,7 @@ HandshakeDrop HandshakeServer::on_datagram(ByteView datagram, const SockAddr& so
 /// Takes on an attempt with its first datagram, or its first frame in a session: all of M1, or a part of R1.
 void HandshakeServer::begin(std::unique_ptr<Attempt> attempt, std::vector<FrameLimits> expecting, std::size_t answer,
                             ByteView first, std::uint64_t now) {
-  attempt->began_ns = now;
-  attempt->limit_ns = now + to_ns(kHandshakeLimit) + answer / 1024 * to_ns(seconds(1));
+  attempt->begin(answer, now);
   attempt->announced = true;
   host_.progress(attempt->facts.drone, +1);
   auto& taken = attempts_.add(std::move(attempt));
