@@ -122,6 +122,11 @@ class Recorder:
         with self._lock:
             return self._problem
 
+    @property
+    def ended(self) -> bool:
+        """Whether recording has ended."""
+        return self._ended.is_set()
+
     def put(self, topic: TopicInfo, data: bytes, log_ns: int, publish_ns: int) -> None:
         """Hands over one message; never waits."""
         try:
