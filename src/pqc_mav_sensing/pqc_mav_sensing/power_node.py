@@ -143,7 +143,10 @@ class PowerNode(SensingNode):
             self._slow.cancel()
             sampler.close()
         if self._trace is not None:
-            self.get_logger().info(self._finish_trace())
+            try:
+                self.get_logger().info(self._finish_trace())
+            except SensorError as error:
+                self.get_logger().error(str(error))
 
     def diagnose(self) -> list[Diagnostic]:
         """One entry: source, rate and what went wrong in the last interval."""

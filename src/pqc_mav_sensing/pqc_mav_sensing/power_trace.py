@@ -4,6 +4,7 @@
 import os
 import threading
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from pqc_mav_sensing.errors import SensorError
@@ -54,11 +55,15 @@ class PowerTrace:
             os.fsync(self._file.fileno())
         except OSError as error:
             self._failure = self._failure or str(error.strerror)
-        self._file.close()
+        with suppress(OSError):  # it tries once more to write what is left
+            self._file.close()
         if self._failure or self.lost:
             why = self._failure or "the disk is too slow"
             raise SensorError(f"the trace {self._part} lacks {self.lost} samples: {why}")
-        self._part.replace(self.path)
+        try:
+            self._part.replace(self.path)
+        except OSError as error:
+            raise SensorError(f"the trace {self._part} cannot get its name: {error.strerror}") from None
         return self.samples
 
     def _run(self) -> None:

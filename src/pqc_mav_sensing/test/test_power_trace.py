@@ -36,3 +36,14 @@ def test_a_disk_that_is_too_slow_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(SensorError, match="lacks 15 samples"):
         trace.finish()
     assert not (tmp_path / "power.csv").exists() and (tmp_path / "power.csv.part").exists()
+
+
+def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(power_trace, "FLUSH_S", 60.0)
+    trace = PowerTrace(tmp_path / "power.csv")
+    trace._file.close()
+    trace._file = Path("/dev/full").open("w", encoding="ascii")  # noqa: SIM115
+    trace.add(0.0, 5.0, 1.0, 5.0)
+    with pytest.raises(SensorError, match="No space left"):
+        trace.finish()
+    assert not (tmp_path / "power.csv").exists()
