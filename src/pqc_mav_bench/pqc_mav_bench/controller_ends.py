@@ -4,6 +4,7 @@
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pqc_mav_interfaces.action import Rekey
@@ -112,6 +113,17 @@ class RosGround:
             raise AgentLostError(f"The agent is lost: {error}.") from None
         _accepted(answer)
         return nested(answer.metrics)
+
+    def abort(self, suite: str) -> None:
+        """Ends what runs there, its traffic above all; raises nothing.
+
+        Short waits: a controller that is told to end has PATIENCE_S of the supervisor for this and its last files.
+        """
+        quiet = SetTraffic.Request(controller=self._identity, quiet=True)
+        stop = StopSuite.Request(controller=self._identity, suite=suite)
+        for call, request in ((self._traffic, quiet), (self._stop, stop)):
+            with suppress(TimeoutError):
+                call.end(call.begin(request, READY_S), QUICK_S)
 
     def shutdown(self) -> None:
         """Ends the agent; raises nothing."""

@@ -163,10 +163,10 @@ class SuiteSession:
             marks.end = time.monotonic()
             aggregator.record_lifecycle({**marks.lifecycle(), "success": True})
         except (AgentLostError, StoppedError):
-            self._drone.abort()
+            self._abort(item.suite)
             raise
         except BenchError as error:
-            self._drone.abort()
+            self._abort(item.suite)
             marks.end = time.monotonic()
             self._record_failure(aggregator, item.suite, attempt, error)
             where = error.phase if isinstance(error, SuiteFailedError) else phase
@@ -176,6 +176,11 @@ class SuiteSession:
         return aggregator.finalize_suite(gcs, self._options.workload), aggregator
 
     # --- phases ---
+
+    def _abort(self, suite: str) -> None:
+        """Ends what runs at both ends: no later run may come to end it."""
+        self._drone.abort()
+        self._ground.abort(suite)
 
     def _activate(self, suite: str, changes: Changes) -> tuple[ClockEstimate, float]:
         """Traffic on, then the suite change. Returns the clocks' estimate and the agent's delay [ms]."""

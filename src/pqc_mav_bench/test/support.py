@@ -177,6 +177,9 @@ class FakeGround:
         ahead = {"wall_ns": 1_000_000_000_000 + self.wall_ahead_ns, "monotonic_ns": 5_000_000_000 + self.clock_ahead_ns}
         return {**side(pending, "gcs"), **ahead, **self.changes}
 
+    def abort(self, suite: str) -> None:
+        self.calls.append(f"abort {suite}")
+
     def shutdown(self) -> None:
         self.calls.append("shutdown")
 

@@ -131,6 +131,28 @@ def test_the_governor_is_pinned_while_a_run_is_measured_and_the_run_says_so(benc
     assert core.read_text().strip() == "schedutil"
 
 
+def test_a_run_that_is_given_up_leaves_no_traffic_behind(bench, monkeypatch):
+    agent, client, _stand_in = bench
+    ground = RosGround(client, "/gcs/bench_agent", "one")
+    assert ready(ground)
+    for lost in ((), ("_traffic",), ("_stop",)):
+        ground.start_suite(SUITE, 1)
+        ground.start_traffic(COMMON)
+        assert agent.recorder._traffic
+        with monkeypatch.context() as patched:
+            for name in lost:
+                patched.setattr(getattr(ground, name), "begin", _raises)
+            ground.abort(SUITE)
+        assert agent.recorder._traffic == ("_stop" in lost), lost
+    ground.abort(SUITE)
+    assert not agent.recorder._traffic
+    ground.abort(SUITE)  # nothing runs: the agent refuses, which is no error here
+
+
+def _raises(*_arguments):
+    raise TimeoutError
+
+
 def test_refusals_have_a_reason(bench):
     _agent, client, _stand_in = bench
     nameless = RosGround(client, "/gcs/bench_agent", "")

@@ -16,7 +16,7 @@ from support import OPTIONS, SUITES, Bench, handshake, side
 from pqc_mav_bench import campaign as campaign_module
 from pqc_mav_bench import repeated_runs, tidy
 from pqc_mav_bench.archive import archive
-from pqc_mav_bench.errors import AgentLostError, StoreError
+from pqc_mav_bench.errors import AgentLostError, StoppedError, StoreError
 from pqc_mav_bench.export import export
 from pqc_mav_bench.options import options_from
 from pqc_mav_bench.schedule import State
@@ -60,6 +60,21 @@ def test_a_suite_that_always_fails_is_recorded_and_the_others_go_on(tmp_path):
     assert run.metric_status["lifecycle.traffic_s"].status == "failed"
     assert verify_campaign(bench.store.folder).problems == ()
     assert any("cs-b" in line and "failed" in line for line in bench.log)
+
+
+def test_a_run_that_fails_is_ended_on_the_ground_too(tmp_path):
+    bench = Bench(tmp_path, suites=("cs-a",))
+    bench.drone.refuses = {"cs-a": "The gcs refused the suite."}
+    assert bench.run()
+    assert bench.ground.calls == ["start cs-a", "abort cs-a"] * OPTIONS.attempts
+
+
+def test_a_campaign_stopped_in_traffic_is_ended_on_the_ground_too(tmp_path):
+    bench = Bench(tmp_path, suites=("cs-a",))
+    bench.drone.begin_window = bench.stop.set
+    with pytest.raises(StoppedError):
+        bench.run()
+    assert (bench.drone.aborted, bench.ground.calls) == (1, ["start cs-a", "abort cs-a"])
 
 
 def test_an_agent_that_dies_in_a_run_and_comes_back_costs_that_try_only(tmp_path):
