@@ -40,11 +40,12 @@ def field(
 
     if not file.name.endswith(".tar.gz"):
         raise CliError(f"{file} has to end in .tar.gz.", ExitCode.USAGE)
+    suites = available(suite or _core())
     if result_in(root / PRIMITIVES) is None:
         primitives(output=root / PRIMITIVES, n=20 if quick else 200, machine=machine)
     given = {
         "name": CAMPAIGN,
-        "suites": available(suite or _core()),
+        "suites": suites,
         "duration_s": 4.0 if quick else 10.0,
         "handshakes": 5 if quick else 30,
         "repetitions": 1 if quick else runs,
@@ -54,7 +55,7 @@ def field(
     with TemporaryDirectory(prefix="pqcmav-field-") as spare:
         failed = measured(root, given, Path(spare))
     few = {"duration": 4.0, "handshakes": 5, "repetitions": 1} if quick else {"repetitions": runs}
-    failed += links(output=root / LINKS, suite=suite, machine=machine, root=root, **few)
+    failed += links(output=root / LINKS, suite=suites if suite else None, machine=machine, root=root, **few)
     with bench_errors():
         beside = {name: root / name for name in (LINKS, PRIMITIVES)}
         archives.archive(CampaignStore.open(root / CAMPAIGN), file, beside=beside)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqc_mav_cli.console import note
-from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 
 if TYPE_CHECKING:
     from pqc_mav_bench.options import CampaignOptions
@@ -58,13 +58,18 @@ def links(
 
 
 def available(names: Sequence[str]) -> list[str]:
-    """Those that this machine has; a note names the others."""
+    """The short codes of those that this machine has; a note names the others. Raises CliError if none is left."""
     import pqc_mav_tunnel
 
+    with engine_errors():
+        codes = list(dict.fromkeys(pqc_mav_tunnel.find_suite(name).short_code for name in names))
     here = {suite.short_code for suite in pqc_mav_tunnel.suites("all", only_available=True)}
-    if missing := [name for name in names if name not in here]:
+    found = [code for code in codes if code in here]
+    if not found:  # an empty list would mean all of them
+        raise CliError("None of these suites is available here; 'pqcmav suites' says why.", ExitCode.USAGE)
+    if missing := [code for code in codes if code not in here]:
         note(f"left out: {', '.join(missing)}; 'pqcmav suites' says why")
-    return [name for name in names if name in here]
+    return found
 
 
 def measured(root: Path, given: dict[str, Any], output: Path) -> int:

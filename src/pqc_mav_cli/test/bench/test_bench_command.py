@@ -60,6 +60,40 @@ def test_a_result_of_the_primitive_benchmark_is_verified_too(tmp_path: Path) -> 
     assert "primitives.csv: the table is not what the result gives [table]" in changed.stderr
 
 
+def test_a_board_measures_the_suites_that_were_asked_for_by_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pqc_mav_tunnel
+
+    from pqc_mav_cli.bench import field
+    from pqc_mav_cli.errors import CliError, ExitCode
+
+    file, asked = tmp_path / "board.tar.gz", list[Any]()
+    assert "cs-mlkem768" in refused(2, "bench", "field", str(file), "--suite", "cs-mlkem768", "--root", str(tmp_path))
+    assert list(tmp_path.iterdir()) == [], "nothing was measured before"
+
+    def measured(_root: Path, given: dict[str, Any], _output: Path) -> int:
+        asked.append(given["suites"])
+        return 0
+
+    def links(suite: list[str], **_: Any) -> int:
+        asked.append(suite)
+        raise CliError("enough")
+
+    monkeypatch.setattr(field, "primitives", lambda **_: None)
+    monkeypatch.setattr(field, "measured", measured)
+    monkeypatch.setattr(field, "links", links)
+    names = ["cs-mlkem768-aesgcm-mldsa65", "ml-512-ag-md-44", "ML-768-AG-MD-65", "ML-1024-AG-MD-87"]
+    here = [pqc_mav_tunnel.find_suite(name) for name in names[:2]]
+    monkeypatch.setattr(pqc_mav_tunnel, "suites", lambda *_, **__: here)
+    with pytest.raises(CliError, match="enough"):
+        field.field(file, suite=names, root=tmp_path / "root")
+    assert asked == [["ML-768-AG-MD-65", "ML-512-AG-MD-44"]] * 2
+    with pytest.raises(CliError, match="None of these suites is available here") as refusal:
+        field.field(file, suite=names[3:], root=tmp_path / "root")
+    assert refusal.value.exit_code == ExitCode.USAGE and len(asked) == 2
+
+
 def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pqc_mav_cli.bench import field
 
@@ -73,7 +107,6 @@ def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, m
         return 0
 
     monkeypatch.setattr(field, "measured", measured)
-    monkeypatch.setattr(field, "available", lambda names: names)
     monkeypatch.setattr(field, "links", lambda output, **_: shutil.copytree(recorded / "campaign-links", output) and 0)
     chosen = ("--n", "5", "--only", "ascon128a", "--payload", "64", "--output", str(tmp_path / "root/primitives"))
     assert pqcmav("bench", "primitives", *chosen).returncode == 0
