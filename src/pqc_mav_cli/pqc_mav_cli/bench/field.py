@@ -34,15 +34,15 @@ def field(
     'pqcmav bench verify FILE' checks the file anywhere.
     """
     from pqc_mav_bench import archive as archives
-    from pqc_mav_bench.primitives.verify import result_in
     from pqc_mav_bench.store import CampaignStore
     from pqc_mav_cli.bench.command import bench_errors
 
     if not file.name.endswith(".tar.gz"):
         raise CliError(f"{file} has to end in .tar.gz.", ExitCode.USAGE)
     suites = available(suite or _core())
-    if result_in(root / PRIMITIVES) is None:
-        primitives(output=root / PRIMITIVES, n=20 if quick else 200, machine=machine)
+    samples = 20 if quick else 200
+    if not _kept(root / PRIMITIVES, samples, machine):
+        primitives(output=root / PRIMITIVES, n=samples, machine=machine)
     given = {
         "name": CAMPAIGN,
         "suites": suites,
@@ -82,6 +82,24 @@ def verify_file(file: Path) -> int:
     found = counted(len(problems), "problem") if problems else "all correct"
     print(f"{file}: {counted(len(campaigns), 'campaign')}: {found}")
     return len(problems)
+
+
+def _kept(folder: Path, samples: int, machine: str) -> bool:
+    """Whether the operations alone were measured before. Raises CliError if they were measured otherwise than asked."""
+    from pqc_mav_bench.primitives.verify import result_in
+    from pqc_mav_bench.store import read_json
+    from pqc_mav_cli.bench.command import bench_errors
+
+    found = result_in(folder)
+    if found is None:
+        return False
+    with bench_errors():
+        kept = read_json(found)
+    named = not machine or kept["environment"]["host"] == machine
+    if not named or kept["method"]["n"] != samples:
+        other = "number of samples" if named else "name of the machine"
+        raise CliError(f"{folder} was measured with another {other}; remove it, or give another --root.")
+    return True
 
 
 def _core() -> list[str]:

@@ -96,6 +96,7 @@ def test_a_board_measures_the_suites_that_were_asked_for_by_any_name(
 
 def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pqc_mav_cli.bench import field
+    from pqc_mav_cli.errors import CliError
 
     assert "end in .tar.gz" in refused(2, "bench", "field", str(tmp_path / "board.zip"))
     recorded = Path(__file__).parents[4] / "bench/results"
@@ -108,9 +109,18 @@ def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, m
 
     monkeypatch.setattr(field, "measured", measured)
     monkeypatch.setattr(field, "links", lambda output, **_: shutil.copytree(recorded / "campaign-links", output) and 0)
-    chosen = ("--n", "5", "--only", "ascon128a", "--payload", "64", "--output", str(tmp_path / "root/primitives"))
-    assert pqcmav("bench", "primitives", *chosen).returncode == 0
     file = tmp_path / "board.tar.gz"
+    chosen = ("--only", "ascon128a", "--payload", "64", "--output", str(tmp_path / "root/primitives"))
+    for given, other in (
+        (("--n", "5", "--machine", "board"), "number of samples"),
+        (("--n", "200"), "name of the machine"),
+        (("--n", "200", "--machine", "board"), ""),
+    ):
+        assert pqcmav("bench", "primitives", *chosen, *given).returncode == 0
+        if other:
+            with pytest.raises(CliError, match=f"primitives was measured with another {other}; remove it"):
+                field.field(file, machine="board", suite=["ML-768-AG-MD-65"], root=tmp_path / "root")
+    assert asked == []
     assert field.field(file, machine="board", suite=["ML-768-AG-MD-65"], root=tmp_path / "root") == 0
     assert (asked[0]["suites"], asked[0]["repetitions"], asked[0]["machine_name"]) == (["ML-768-AG-MD-65"], 6, "board")
     verified = pqcmav("bench", "verify", str(file))
