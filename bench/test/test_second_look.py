@@ -66,13 +66,16 @@ def same(second: dict[str, tuple[rules.Paired, float]], theirs: dict[str, Effect
 
 
 def test_detectors_change_the_same(first: ReportInput, second: Answers) -> None:
-    same(second.detectors, {each.scenario: each for each in effects(first.suites)})
-    kinds = family_effects(first.suites)
+    same(second.detectors, {each.scenario: each for each in effects(first.passed)})
+    kinds = family_effects(first.passed)
     same(second.families, {f"{kind} {each.scenario}": each for kind, found in kinds.items() for each in found})
 
 
 def test_ciphers_change_the_same(first: ReportInput, second: Answers) -> None:
-    same(second.ciphers, {each.scenario: each for each in cipher_effects(first.baseline)})
+    same(
+        second.ciphers,
+        {each.scenario: each for each in cipher_effects(first.passed[first.passed["scenario"] == first.main_scenario])},
+    )
 
 
 def test_nothing_was_lost(second: Answers) -> None:

@@ -63,7 +63,7 @@ def test_the_report_of_the_detectors_campaign_ranks_by_medians_over_runs():
     rows = campaign.baseline.set_index("suite")
     assert rows.loc["ML-768-AG-MD-65", "handshake_ms"] == pytest.approx(3.868, abs=1e-3)
     assert rows.loc["ML-512-CP-MD-44", "handshake_ms"] == pytest.approx(3.813, abs=1e-3)
-    light, heavy = effects(campaign.suites)
+    light, heavy = effects(campaign.passed)
     assert (light.told_apart, heavy.told_apart) == (True, True)
     assert heavy.p == pytest.approx(0.0056, abs=1e-4) and heavy.low > 1
     assert [choice.use for choice in recommend(campaign.baseline) if not choice.suite] == ["stress"]

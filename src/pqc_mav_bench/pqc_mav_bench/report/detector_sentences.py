@@ -15,7 +15,7 @@ from pqc_mav_bench.report.sections.common import families_of
 
 def overall_effects(c: ReportInput) -> list[str]:
     """One sentence per scenario with a detector, over all suites."""
-    return [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in effects(c.suites)]
+    return [sentences.effect(each, SCENARIO_NAMES.get(each.scenario, each.scenario)) for each in effects(c.passed)]
 
 
 def detector_sentences(c: ReportInput) -> list[str]:
@@ -23,7 +23,7 @@ def detector_sentences(c: ReportInput) -> list[str]:
     if c.is_published:
         rows = scenarios.detector_overhead(c.suites)
         return sentences.printed_overhead(rows, "median handshake", SCENARIO_NAMES)
-    return [*overall_effects(c), *sentences.family_effects(family_effects(c.suites), SCENARIO_NAMES)]
+    return [*overall_effects(c), *sentences.family_effects(family_effects(c.passed), SCENARIO_NAMES)]
 
 
 def added_to_families(c: ReportInput) -> Mapping[str, Sequence[tuple[Estimate, Estimate]]]:
@@ -32,7 +32,7 @@ def added_to_families(c: ReportInput) -> Mapping[str, Sequence[tuple[Estimate, E
     if c.is_published:
         return {}
     families = {name: rows for name, rows in families_of(c.suites).items() if len(rows)}
-    more = {name: added(rows) for name, rows in families.items()}
+    more = {name: added(rows) for name, rows in families_of(c.passed).items() if name in families}
     base = {name: of_suites(rows[rows["scenario"] == "baseline"]) for name, rows in families.items()}
     return {
         scenario: [(base[name], more[name].get(scenario, Estimate(float("nan")))) for name in families]

@@ -12,7 +12,7 @@ from pqc_mav_bench.analysis.estimate import Estimate, of_suites
 from pqc_mav_bench.analysis.intervals import COUNT, HIGH, LOW, RUNS
 from pqc_mav_bench.analysis.published import source
 from pqc_mav_bench.analysis.standards import is_standard, standards_first
-from pqc_mav_bench.analysis.table import LEVELS, has
+from pqc_mav_bench.analysis.table import LEVELS, has, scenario
 from pqc_mav_bench.report.detector_sentences import overall_effects
 from pqc_mav_bench.report.estimates import handshake_time
 from pqc_mav_bench.report.link import LINKS
@@ -72,7 +72,7 @@ def _more_bytes(first: pd.Series, strong: pd.Series) -> str:
 
 def _cipher(c: ReportInput) -> list[str]:
     """What the choice of cipher does to a handshake, each pair of KEM and signature against itself with AES."""
-    found = cipher_effects(c.baseline)
+    found = cipher_effects(scenario(c.passed, c.main_scenario))
     if c.is_published or not found:
         return []
     apart = [each for each in found if each.told_apart]

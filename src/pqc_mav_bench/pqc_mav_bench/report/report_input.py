@@ -56,6 +56,11 @@ class ReportInput:
     repeated: tuple[repeated_runs.Repeated, ...] = ()
 
     @cached_property
+    def passed(self) -> pd.DataFrame:
+        """The rows of `runs` that passed."""
+        return self.runs[self.runs["passed"]]
+
+    @cached_property
     def suites(self) -> pd.DataFrame:
         """One row per scenario and suite: medians over the repetitions that passed, with the intervals of the
         handshakes. What was published has none."""

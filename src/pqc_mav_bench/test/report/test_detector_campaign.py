@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from pqc_mav_bench.report.answer import shortly
@@ -70,6 +71,19 @@ def test_first_page_and_sections_say_the_same_of_the_detectors(with_detectors, t
     by_family = detector_sentences(with_detectors)[2:]
     assert len(by_family) == 2 and all(sentence in told["overhead"] for sentence in by_family)
     assert all(f"those of {name} 1." in by_family[1] for name in ("ML-KEM", "HQC", "Classic-McEliece"))
+
+
+def test_every_run_of_more_than_one_counts(with_detectors):
+    """Three runs as they are and one that took eight times as long: no median of them tells of it."""
+    runs = with_detectors.runs
+    slow = runs.assign(handshake_ms=runs["handshake_ms"].where(runs["scenario"] != "tst", 8 * runs["handshake_ms"]))
+    parts = [each.assign(repetition=1 + i) for i, each in enumerate((runs, runs, runs, slow))]
+    once, (light, heavy) = (
+        overall_effects(with_detectors),
+        overall_effects(replace(with_detectors, runs=pd.concat(parts))),
+    )
+    before, now = (float(re.search(r"take (\S+) times", text)[1]) for text in (once[1], heavy))
+    assert light == once[0] and now / before == pytest.approx(8**0.25, rel=0.01)
 
 
 def test_what_matters_more_is_judged_by_intervals(told):

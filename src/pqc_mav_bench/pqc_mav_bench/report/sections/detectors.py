@@ -79,7 +79,7 @@ def detector_overhead(c: ReportInput) -> Section:
     headings = ["KEM family", "Detector", "Baseline (ms)", "With detector (ms)", "Delta (ms)", "Delta (%)"]
     frame = pd.DataFrame(body, columns=headings)
     if not c.is_published:
-        effects = {(f, e.scenario): e for f, found in family_effects(c.suites).items() for e in found}
+        effects = {(f, e.scenario): e for f, found in family_effects(c.passed).items() for e in found}
         of_rows = [effects.get((r.group, r.scenario)) for r in rows]
         spans = [f"{number(e.low)} to {number(e.high)}" if e else MISSING for e in of_rows]
         frame["Ratio of a suite to itself, 95 % interval"] = spans

@@ -111,7 +111,7 @@ def _added_power(c: ReportInput, grid: pd.DataFrame) -> str:
         found = (grid["tst"] - grid["baseline"]).dropna()
         low, high, mean = (quantity(value, "W") for value in (found.min(), found.max(), found.mean()))
         return f"It adds {low} to {high}, {mean} on average." if len(found) else ""
-    more = added(c.suites, column="power_mean_w").get("tst")
+    more = added(c.passed, column="power_mean_w").get("tst")
     if more is None:
         return ""
     return f"It adds {quantity(more.value, 'W')} (95 % interval {number(more.low)} to {quantity(more.high, 'W')})."

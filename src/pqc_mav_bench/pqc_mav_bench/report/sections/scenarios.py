@@ -46,7 +46,7 @@ def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
 def _changes(c: ReportInput, column: str, what: str, unit: str, values: Mapping[str, float]) -> list[str]:
     """How a figure differs between the scenarios: each suite against itself; printed figures as they stand."""
     if not c.is_published:
-        return [sentences.compared(each, what, called(each.scenario)) for each in effects(c.suites, column=column)]
+        return [sentences.compared(each, what, called(each.scenario)) for each in effects(c.passed, column=column)]
     base, *others = values.items()
     return [sentences.printed_change(value, base[1], f"{what} under {name}", unit) for name, value in others]
 

@@ -64,7 +64,7 @@ def _posture(c: ReportInput) -> Block:
     others = list(means.items())[1:]
     lines = [sentences.printed_change(mean, base, f"Mean throughput under {name}", "Mb/s") for name, mean in others]
     if not c.is_published:
-        found = effects(c.suites, column="throughput_mbps")
+        found = effects(c.passed, column="throughput_mbps")
         lines = [sentences.compared(x, "Throughput", called(x.scenario)) for x in found]
     return table(c, "posture", frame, lines, across=True)
 
