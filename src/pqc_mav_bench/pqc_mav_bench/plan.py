@@ -77,4 +77,5 @@ def resumed_campaign(folder: Path, log: Callable[[str], None]) -> Plan:
     manifest["resumed"] = int(manifest.get("resumed", 0)) + 1
     store.save_manifest(manifest)
     repeated_runs.lose(store, lost)
+    store.save_state(schedule)  # or a resume that comes to no run leaves the next one to list them again
     return Plan(store, options, schedule)

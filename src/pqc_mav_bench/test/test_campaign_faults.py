@@ -19,6 +19,7 @@ from pqc_mav_bench.archive import archive
 from pqc_mav_bench.errors import AgentLostError, StoppedError, StoreError
 from pqc_mav_bench.export import export
 from pqc_mav_bench.options import options_from
+from pqc_mav_bench.plan import resumed_campaign
 from pqc_mav_bench.schedule import State
 from pqc_mav_bench.store import CampaignStore, controller_lock
 from pqc_mav_bench.verify import verify_campaign
@@ -154,6 +155,20 @@ def test_a_completed_run_whose_file_was_damaged_is_measured_again(tmp_path):
     assert again.run()
     assert len(again.ground.calls) == 2
     assert verify_campaign(again.store.folder).problems == ()
+
+
+def test_a_lost_run_is_listed_once_however_often_a_resume_comes_to_no_run(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    gone = bench.schedule.items[1]
+    bench.store.metrics_path(gone).unlink()
+    said = list[str]()
+    for _ in range(2):
+        resumed_campaign(bench.store.folder, said.append)
+    assert [each.item for each in repeated_runs.listed(bench.store.manifest())] == [gone]
+    assert len(said) == 1
+    again = Bench(tmp_path)
+    assert again.run() and again.ground.calls == [f"start {gone.suite}"]
 
 
 def test_the_ground_clock_a_day_ahead_is_a_finding_and_touches_no_delay(tmp_path):
