@@ -108,10 +108,15 @@ class CampaignStore:
 
     @classmethod
     def create(cls, root: Path, name: str) -> CampaignStore:
-        """A new campaign below `root`. Raises StoreError when the name is taken."""
+        """A new campaign below `root`. Raises StoreError when the name is taken.
+
+        An empty folder takes no name: a disk that was full, or a kill, leaves one behind.
+        """
         folder = root / name
         try:
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise FileExistsError
         except FileExistsError:
             raise StoreError(f"{folder} exists already; resume it or choose another name.") from None
         except OSError as error:

@@ -72,9 +72,13 @@ def test_a_damaged_compressed_file_is_named(tmp_path, content):
 
 
 def test_a_name_is_used_once(tmp_path):
-    CampaignStore.create(tmp_path, "c")
-    with pytest.raises(StoreError, match="exists already"):
-        CampaignStore.create(tmp_path, "c")
+    store = CampaignStore.create(tmp_path, "c")
+    assert CampaignStore.create(tmp_path, "c").folder == store.folder, "nothing was written yet"
+    store.save_manifest({})
+    (tmp_path / "file").touch()
+    for name in ("c", "file"):
+        with pytest.raises(StoreError, match="exists already"):
+            CampaignStore.create(tmp_path, name)
 
 
 def test_something_else_is_no_campaign(tmp_path):

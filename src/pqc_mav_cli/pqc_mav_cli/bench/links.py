@@ -77,7 +77,7 @@ def measured(root: Path, given: dict[str, Any], output: Path) -> int:
     from pqc_mav_bench.export import export
     from pqc_mav_bench.options import options_from
     from pqc_mav_bench.plan import chosen_suites
-    from pqc_mav_bench.store import STATE, CampaignStore
+    from pqc_mav_bench.store import MANIFEST, CampaignStore
     from pqc_mav_bench.verify import verify_campaign
     from pqc_mav_cli.bench.command import bench_errors
     from pqc_mav_cli.bench.run import run_here
@@ -86,7 +86,7 @@ def measured(root: Path, given: dict[str, Any], output: Path) -> int:
     with bench_errors():
         wanted = options_from(given)
         folder = root / wanted.name
-        begun = (folder / STATE).is_file()
+        begun = (folder / MANIFEST).is_file()
         if begun and (other := _differs(CampaignStore.open(folder).manifest()["options"], wanted)):
             raise CliError(f"{folder} was begun with another {other}; remove it, or give another --root.")
         resume = folder if begun else None

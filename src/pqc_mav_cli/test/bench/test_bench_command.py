@@ -94,6 +94,32 @@ def test_a_board_measures_the_suites_that_were_asked_for_by_any_name(
     assert refusal.value.exit_code == ExitCode.USAGE and len(asked) == 2
 
 
+@pytest.mark.parametrize("lost", [["state.json"], ["state.json", "campaign.json"]])
+def test_a_campaign_killed_at_its_start_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: list[str]
+) -> None:
+    from pqc_mav_bench.options import options_from
+    from pqc_mav_bench.plan import new_campaign
+    from pqc_mav_cli.bench import links, run
+    from pqc_mav_cli.errors import CliError
+
+    given = {"name": "links-lan", "suites": ["ML-768-AG-MD-65"]}
+    folder = new_campaign(tmp_path, options_from(given), {}).store.folder
+    for name in lost:
+        (folder / name).unlink()
+    asked: list[Any] = []
+
+    def run_here(_root: Path, _suites: list[str], _given: Any, fresh: Any, resume: Path | None, _on: Any) -> Any:
+        asked.append((fresh is not None, resume))
+        raise CliError("enough")
+
+    monkeypatch.setattr(run, "run_here", run_here)
+    with pytest.raises(CliError, match="enough"):
+        links.measured(tmp_path, given, tmp_path / "out")
+    begun = len(lost) == 1
+    assert asked == [(not begun, folder if begun else None)]
+
+
 def test_what_an_owner_of_a_board_sends_is_verified_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pqc_mav_cli.bench import field
     from pqc_mav_cli.errors import CliError
