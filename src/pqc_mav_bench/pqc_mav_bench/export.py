@@ -73,6 +73,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         f"benchmark {_pair(cost, 'bench')}, traffic generator {_pair(cost, 'workload')}.",
         f"* Packets: {cost['lost_packets']} of {cost['sent_packets']} lost. Runs with warnings: "
         f"{cost['runs_with_warnings']}, with errors: {cost['runs_with_errors']}.",
+        *_left_out(manifest),
         *_measured_again(manifest),
         "",
     ]
@@ -125,6 +126,11 @@ def _pair_of(suite: str) -> str:
     """A short code without its cipher, `ML-512-*-MD-44`; the code itself if it has none of ours."""
     cipher = next((each for each in _CIPHERS if f"-{each}-" in suite), "")
     return suite.replace(f"-{cipher}-", "-*-") if cipher else suite
+
+
+def _left_out(manifest: Mapping[str, Any]) -> list[str]:
+    lines = [f"  * {each['run']}: {each['reason']}" for each in manifest["failures"]]
+    return ["* Left out:", *lines] if lines else []
 
 
 def _measured_again(manifest: Mapping[str, Any]) -> list[str]:

@@ -32,6 +32,7 @@ def test_the_compact_form_has_table_manifest_and_a_page_that_agrees(tmp_path):
     ]
     text = (tmp_path / "out/summary.md").read_text()
     assert "2 of 3 runs passed, 1 failed, 0 pending" in text
+    assert "* Left out:\n  * baseline/cs-b/1: no\n" in text
     assert "| CS-A | 12 | 0.4 |" in text
     assert "tunnel 2.0 % / 2.0 %" in text
     assert "0 of 620 lost" in text
@@ -45,6 +46,7 @@ def test_the_page_has_one_line_per_suite(tmp_path):
     bench.run()
     export.export(bench.store, tmp_path / "out", runs=False)
     text = (tmp_path / "out/summary.md").read_text()
+    assert "Left out" not in text
     assert "| suite | handshake ms |" in text and "Medians over the 4 runs of a suite" in text
     assert text.count("| CS-A |") == text.count("| CS-A | 12 |") == 1
 

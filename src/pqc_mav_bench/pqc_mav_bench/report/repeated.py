@@ -12,11 +12,11 @@ from pqc_mav_bench.report.sections.figures import called
 from pqc_mav_bench.schedule import Item
 
 _RUN = ("scenario", "suite", "repetition")
-_PLACE, _BEGUN = "run_context.order_index", "run_context.started_at"
+_PLACE, _BEGUN, _REASON = "run_context.order_index", "run_context.started_at", "lifecycle.failure_reason"
 # A run that fails is tried again at once. Only a resumed campaign goes back in its plan: to runs whose files it misses.
 _AGAIN = "measured again when the campaign was resumed; the archive keeps neither the first measurement nor the reason"
 _FAILED = "did not pass: left out of all figures"
-_ONCE, _UNKEPT = "made again, for this reason", " (not kept)"
+_ONCE, _UNKEPT, _WHY = "made again", " (not kept)", ", for this reason: "
 
 
 def irregular(c: ReportInput) -> pd.DataFrame:
@@ -31,11 +31,15 @@ def irregular(c: ReportInput) -> pd.DataFrame:
     known = {each.item for each in c.repeated}
     told = pd.Series([Item(*run) in known for run in runs[list(_RUN)].itertuples(index=False)], runs.index, dtype=bool)
     found = runs[failed | (late & ~told)]
-    whys = [_FAILED if bad else _AGAIN for bad in failed[found.index]]
+    reasons = found[_REASON].fillna("")
+    whys = [
+        f"{_FAILED}{_WHY if reason else ''}{reason}" if bad else _AGAIN
+        for bad, reason in zip(failed[found.index], reasons, strict=True)
+    ]
     columns = [found[name].tolist() for name in (*_RUN, _PLACE, _BEGUN)]
     rows = list(zip(*columns, whys, strict=True))
     rows += [
-        (*astuple(each.item), each.place, each.begun, f"{_ONCE}: {each.reason}{'' if each.file else _UNKEPT}")
+        (*astuple(each.item), each.place, each.begun, f"{_ONCE}{_WHY}{each.reason}{'' if each.file else _UNKEPT}")
         for each in c.repeated
     ]
     return pd.DataFrame(
@@ -60,7 +64,7 @@ def irregular_sentence(c: ReportInput) -> str:
     found = irregular(c)
     if found.empty:
         return "All runs were begun in the plan's order and passed."
-    late, failed = (int((found["Why it is here"] == why).sum()) for why in (_AGAIN, _FAILED))
+    late, failed = (int(found["Why it is here"].str.startswith(why).sum()) for why in (_AGAIN, _FAILED))
     again = len(found) - late - failed
     said = [
         f"{late} of {count(len(c.raw), 'run')} were begun after runs that the plan has behind them: measured again "

@@ -35,6 +35,12 @@ def test_a_failed_run_is_said_to_be_left_out(campaign):
     found = replace(found, raw=found.raw.assign(status=["passed", "failed", "passed"]))
     assert irregular(found)["Why it is here"].tolist() == ["did not pass: left out of all figures"]
     assert irregular_sentence(found).startswith("1 run did not pass and is left out of all figures.")
+    why = found.raw.assign(**{"lifecycle.failure_reason": [None, "The gcs refused the suite.", None]})
+    found = replace(found, raw=why)
+    assert irregular(found)["Why it is here"].tolist() == [
+        "did not pass: left out of all figures, for this reason: The gcs refused the suite."
+    ]
+    assert irregular_sentence(found).startswith("1 run did not pass and is left out of all figures.")
 
 
 def test_a_measurement_that_was_made_again_is_listed_with_its_reason(campaign):
