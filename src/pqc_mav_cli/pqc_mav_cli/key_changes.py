@@ -18,8 +18,18 @@ _QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
 
 
 def grounds(root: Path) -> list[Path]:
-    """The folders of the ground stations, below a root: `gcs`, or of several each in `stations`."""
-    return [Path("stations") / name for name in stations_of(root)] or [Path(GCS)]
+    """The folders of the ground stations, below a root: of several each in `stations`, and `gcs`.
+
+    `gcs` can be beside the others: keys made before for a single station stay good.
+    """
+    several = [Path("stations") / name for name in stations_of(root)]
+    return [*several, Path(GCS)] if not several or (root / GCS).is_dir() else several
+
+
+def grounds_of(root: Path, drone: str) -> list[Path]:
+    """Those that know a drone; all if none does."""
+    every = grounds(root)
+    return [ground for ground in every if (root / ground / "psk" / f"{drone}.key").exists()] or every
 
 
 def stations_of(root: Path) -> list[str]:
@@ -31,12 +41,13 @@ def rotate_drone(root: Path, drone: str, gcs_id: str) -> list[str]:
     """A new PSK for a drone, and new signing key pairs where it has some here. Returns their algorithms."""
     require_drone(root, drone)
     signing = tokens(root / "drones" / drone / "sig")
-    with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id, stations_of(root)) as made:
+    knowing = grounds_of(root, drone)
+    with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id, knowing) as made:
         changed = [Path("drones") / drone / "psk.key"]
-        changed += [ground / "psk" / f"{drone}.key" for ground in grounds(root)]
+        changed += [ground / "psk" / f"{drone}.key" for ground in knowing]
         for token in signing:
             changed += [Path("drones") / drone / "sig" / name for name in _pair(token)]
-            changed += [ground / "drones" / drone / f"{token}.pub" for ground in grounds(root)]
+            changed += [ground / "drones" / drone / f"{token}.pub" for ground in knowing]
         _put((made / file, root / file) for file in changed)
     return signing
 
@@ -46,14 +57,15 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
 
     `gcs_id` says which one of several.
     """
-    stations = stations_of(root)
-    if stations and gcs_id not in stations:
+    several = grounds(root)
+    names = [ground.name for ground in several]
+    if several != [Path(GCS)] and gcs_id not in names:
         raise CliError(
-            f"{root} holds keys of several ground stations: choose one of {', '.join(stations)} with --gcs-id.",
+            f"{root} holds keys of several ground stations: choose one of {', '.join(names)} with --gcs-id.",
             ExitCode.USAGE,
         )
-    ground = Path("stations") / gcs_id if stations else Path(GCS)
-    at_drones = Path(GCS) / gcs_id if stations else Path(GCS)
+    ground = several[names.index(gcs_id)] if gcs_id in names else Path(GCS)
+    at_drones = Path(GCS) if ground == Path(GCS) else Path(GCS) / gcs_id
     there = tokens(root / ground / "sig")
     chosen = list(dict.fromkeys(wanted)) or there
     if missing := [token for token in chosen if token not in there]:
@@ -64,8 +76,9 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
         )
     if not chosen:
         raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init DRONE' makes some.", ExitCode.USAGE)
-    drones = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
-    with _made(root, drones, chosen, False, GCS, [gcs_id] if stations else []) as made:
+    shares = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
+    drones = [drone for drone in shares if ground in grounds_of(root, drone)]
+    with _made(root, drones, chosen, False, GCS, [ground]) as made:
         # The drones' halves first: until the pair is in its place too, each side still has something to be told by.
         halves = [Path("drones") / drone / at_drones / f"{token}.pub" for drone in drones for token in chosen]
         pairs = [ground / "sig" / name for token in chosen for name in _pair(token)]
@@ -76,7 +89,7 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
 def revoke(root: Path, drone: str) -> list[Path]:
     """Removes everything of a drone: what the ground station knows it by first. Returns what was removed."""
     require_drone(root, drone)
-    at_grounds = [root / GCS, *(root / "stations" / name for name in stations_of(root))]
+    at_grounds = [root / ground for ground in grounds(root)]
     places = [each for ground in at_grounds for each in (ground / "psk" / f"{drone}.key", ground / "drones" / drone)]
     places.append(root / "drones" / drone)
     removed = [place for place in places if place.exists()]
@@ -101,7 +114,7 @@ def require_drone(root: Path, drone: str) -> None:
 
 def drones_of(root: Path) -> list[str]:
     """Ids of all drones that have something below a root."""
-    at_grounds = [root / GCS, *(root / "stations" / name for name in stations_of(root))]
+    at_grounds = [root / ground for ground in grounds(root)]
     found = {path.stem for ground in at_grounds for path in (ground / "psk").glob("*.key")}
     folders = [root / "drones", *(ground / "drones" for ground in at_grounds)]
     return sorted(found | {path.name for folder in folders for path in folder.glob("*")})
@@ -112,15 +125,18 @@ def tokens(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.key"))
 
 
+def _station(ground: Path) -> list[str]:
+    """As init_keys takes it: none for `gcs`."""
+    return [] if ground == Path(GCS) else [ground.name]
+
+
 def _pair(token: str) -> tuple[str, str]:
     return f"{token}.key", f"{token}.pub"
 
 
 @contextmanager
-def _made(
-    root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str, stations: list[str]
-) -> Iterator[Path]:
-    """Fresh keys in a folder of their own below `root`; what is left there in the end is removed."""
+def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str, at: list[Path]) -> Iterator[Path]:
+    """Fresh keys of these grounds in a folder of their own below `root`; what is left in the end is removed."""
     import pqc_mav_tunnel
 
     try:
@@ -128,10 +144,11 @@ def _made(
     except OSError as error:
         raise CliError(f"{root} cannot be written: {error.strerror}.") from None
     try:
-        with engine_errors():
-            pqc_mav_tunnel.init_keys(
-                str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id, stations=stations
-            )
+        for ground in at:  # the drones' own keys are those of the first call, each time
+            with engine_errors():
+                pqc_mav_tunnel.init_keys(
+                    str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id, stations=_station(ground)
+                )
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

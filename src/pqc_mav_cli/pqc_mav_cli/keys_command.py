@@ -172,10 +172,11 @@ def rotate(
             f"drone its share ('pqcmav keys export-drone {who} TARGET') and call 'pqcmav reload' there."
         )
         return
+    folders = ", ".join(map(str, key_changes.grounds_of(root, who)))
     note(
         f"{who} has a new PSK{pairs}. Now bring the drone its share ('pqcmav keys export-drone {who} TARGET'), the "
-        f"ground station its folder ({', '.join(map(str, key_changes.grounds(root)))}) unless it is this one, and call "
-        "'pqcmav reload' at both, or restart them."
+        f"ground station its folder ({folders}) unless it is this one, and call 'pqcmav reload' at both, or restart "
+        "them."
     )
 
 

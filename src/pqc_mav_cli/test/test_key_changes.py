@@ -146,3 +146,40 @@ def test_no_ground_station_knows_a_revoked_drone(several: Path) -> None:
     key_changes.revoke(several, "beta")
     assert contents(several) == {name: content for name, content in before.items() if "beta" not in name}
     assert key_changes.drones_of(several) == ["alpha"]
+
+
+@pytest.fixture
+def grown(tmp_path: Path) -> Path:
+    """A root of a single ground station that became one of two: its keys stayed. Beta is only at the new one."""
+    root = tmp_path / "grown"
+    pqc_mav_tunnel.init_keys(str(root), ["alpha"], sig_tokens=["mldsa44"])
+    pqc_mav_tunnel.init_keys(str(root), ["alpha", "beta"], sig_tokens=["mldsa44"], stations=["north"])
+    return root
+
+
+def differ(before: dict[str, bytes], root: Path) -> set[str]:
+    after = contents(root)
+    pqc_mav_tunnel.init_keys(str(root), ["alpha"], sig_tokens=["mldsa44"])
+    pqc_mav_tunnel.init_keys(str(root), ["alpha", "beta"], sig_tokens=["mldsa44"], stations=["north"])
+    assert contents(root) == after and after.keys() == before.keys()
+    return {name for name in after if after[name] != before[name]}
+
+
+def test_a_stolen_psk_is_worth_nothing_at_a_station_of_before_either(grown: Path) -> None:
+    before = contents(grown)
+    key_changes.rotate_drone(grown, "alpha", "gcs")
+    assert differ(before, grown) == {"drones/alpha/psk.key", "gcs/psk/alpha.key", "stations/north/psk/alpha.key"}
+
+
+def test_a_station_that_does_not_know_a_drone_does_not_learn_of_it(grown: Path) -> None:
+    before = contents(grown)
+    key_changes.rotate_drone(grown, "beta", "gcs")
+    assert differ(before, grown) == {"drones/beta/psk.key", "stations/north/psk/beta.key"}
+
+
+def test_a_station_of_before_is_chosen_by_its_folders_name(grown: Path) -> None:
+    with pytest.raises(CliError, match="choose one of north, gcs with --gcs-id"):
+        key_changes.rotate_gcs(grown, [], "south")
+    before = contents(grown)
+    assert key_changes.rotate_gcs(grown, [], "gcs") == ["mldsa44"]
+    assert differ(before, grown) == {"gcs/sig/mldsa44.key", "gcs/sig/mldsa44.pub", "drones/alpha/gcs/mldsa44.pub"}
