@@ -42,13 +42,15 @@ def rotate_drone(root: Path, drone: str, gcs_id: str) -> list[str]:
     require_drone(root, drone)
     signing = tokens(root / "drones" / drone / "sig")
     knowing = grounds_of(root, drone)
+    _complete(root, drone, gcs_id, knowing)
+    own = Path("drones") / drone / "psk.key"
     with _made(root, [drone], signing or [_QUICKEST], bool(signing), gcs_id, knowing) as made:
-        changed = [Path("drones") / drone / "psk.key"]
-        changed += [ground / "psk" / f"{drone}.key" for ground in knowing]
+        changed = [ground / "psk" / f"{drone}.key" for ground in knowing]
         for token in signing:
             changed += [Path("drones") / drone / "sig" / name for name in _pair(token)]
             changed += [ground / "drones" / drone / f"{token}.pub" for ground in knowing]
-        _put((made / file, root / file) for file in changed)
+        # Without the old one, what an interruption leaves contradicts nothing, and the same call passes _complete.
+        _put(((made / file, root / file) for file in (*changed, own)), gone_before=root / own)
     return signing
 
 
@@ -125,6 +127,24 @@ def tokens(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.key"))
 
 
+def _complete(root: Path, drone: str, gcs_id: str, knowing: list[Path]) -> None:
+    """Makes what a drone's share lacks here, so that it can be exported.
+
+    Raises CliError where its PSK was made for another gcs_id: a new one for this would lock the drone out.
+    """
+    import pqc_mav_tunnel
+
+    for ground in knowing:
+        if not (there := tokens(root / ground / "sig")):
+            continue  # init_keys would make pairs of all algorithms
+        try:
+            with engine_errors():
+                pqc_mav_tunnel.init_keys(str(root), [drone], sig_tokens=there, gcs_id=gcs_id, stations=_station(ground))
+        except CliError as error:
+            hint = " --gcs-id is for a ground station of another name." if ground == Path(GCS) else ""
+            raise CliError(f"{error} Nothing was replaced.{hint}", error.exit_code) from None
+
+
 def _station(ground: Path) -> list[str]:
     """As init_keys takes it: none for `gcs`."""
     return [] if ground == Path(GCS) else [ground.name]
@@ -154,8 +174,10 @@ def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _put(files: Iterable[tuple[Path, Path]]) -> None:
+def _put(files: Iterable[tuple[Path, Path]], gone_before: Path | None = None) -> None:
     try:
+        if gone_before:
+            gone_before.unlink(missing_ok=True)
         for new, old in files:
             old.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             new.replace(old)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import shutil
 import stat
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pqc_mav_cli.errors import CliError
 def root(tmp_path: Path) -> Path:
     """Keys of two drones; beta signs."""
     made = tmp_path / "keys"
-    pqc_mav_tunnel.init_keys(str(made), ["alpha"], sig_tokens=["mldsa44", "mldsa65"])
+    pqc_mav_tunnel.init_keys(str(made), ["alpha", "beta"], sig_tokens=["mldsa44", "mldsa65"])
     pqc_mav_tunnel.init_keys(str(made), ["beta"], sig_tokens=["mldsa44"], drone_signatures=True)
     return made
 
@@ -91,6 +92,26 @@ def test_an_interruption_leaves_what_the_next_call_makes_whole(root: Path, monke
     assert not list(root.glob(".rotate-*"))
     key_changes.rotate_drone(root, "alpha", "gcs")
     assert changed(before, root) == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
+
+
+def test_a_name_that_is_not_the_ground_stations_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "north"
+    pqc_mav_tunnel.init_keys(str(root), ["alpha"], sig_tokens=["mldsa44"], gcs_id="north")
+    before = contents(root)
+    with pytest.raises(CliError, match=r"the ground station 'gcs'; .* --gcs-id"):
+        key_changes.rotate_drone(root, "alpha", "gcs")
+    assert contents(root) == before
+    key_changes.rotate_drone(root, "alpha", "north")
+    after = contents(root)
+    assert {name for name in after if after[name] != before.get(name)} == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
+    pqc_mav_tunnel.init_keys(str(root), ["alpha"], sig_tokens=["mldsa44"], gcs_id="north")
+
+
+def test_a_drone_without_a_share_here_gets_a_whole_one(root: Path, tmp_path: Path) -> None:
+    shutil.rmtree(root / "drones" / "alpha")
+    key_changes.rotate_drone(root, "alpha", "gcs")
+    pqc_mav_tunnel.export_drone(str(root), "alpha", str(tmp_path / "out"))
+    assert set(contents(tmp_path / "out")) == {"psk.key", "gcs/mldsa44.pub", "gcs/mldsa65.pub"}
 
 
 def test_refusals_name_what_there_is(root: Path) -> None:
