@@ -54,6 +54,12 @@ def rotate_drone(root: Path, drone: str, gcs_id: str) -> list[str]:
     return signing
 
 
+def signs_elsewhere(root: Path, drone: str) -> bool:
+    """Whether a drone has signing keys that are not in its share here, as after 'pqcmav join'."""
+    public = (file for ground in grounds(root) for file in (root / ground / "drones" / drone).glob("*.pub"))
+    return any(public) and not tokens(root / "drones" / drone / "sig")
+
+
 def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str]:
     """New signing key pairs of the ground station, of these algorithms or of all it has. Returns the algorithms.
 

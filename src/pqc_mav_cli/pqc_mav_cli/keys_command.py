@@ -165,18 +165,20 @@ def rotate(
         raise CliError("--sig is for the ground station's keys: 'pqcmav keys rotate gcs'.", ExitCode.USAGE)
     made = key_changes.rotate_drone(root, who, gcs_id)
     pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
+    share = f"its share ('pqcmav keys export-drone {who} TARGET'"
+    if key_changes.signs_elsewhere(root, who):  # a share without them would take the place of them
+        share += f", of which psk.key alone: it has its own signing keys. Or 'pqcmav invite {who}', 'join --replace'"
     if now:
         _end_session(who, root, socket)
         note(
             f"{who} has a new PSK{pairs}, its session has ended, and the old key opens nothing any more. Now bring the "
-            f"drone its share ('pqcmav keys export-drone {who} TARGET') and call 'pqcmav reload' there."
+            f"drone {share}) and call 'pqcmav reload' there."
         )
         return
     folders = ", ".join(map(str, key_changes.grounds_of(root, who)))
     note(
-        f"{who} has a new PSK{pairs}. Now bring the drone its share ('pqcmav keys export-drone {who} TARGET'), the "
-        f"ground station its folder ({folders}) unless it is this one, and call 'pqcmav reload' at both, or restart "
-        "them."
+        f"{who} has a new PSK{pairs}. Now bring the drone {share}), the ground station its folder ({folders}) unless "
+        "it is this one, and call 'pqcmav reload' at both, or restart them."
     )
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import shutil
 import stat
 import subprocess
 import sys
@@ -83,12 +84,22 @@ def test_a_drone_is_renewed_and_revoked(root: Path) -> None:
     before = psk.read_bytes()
     ended = pqcmav("keys", "rotate", "alpha", "--root", str(root))
     assert ended.returncode == 0 and "keys export-drone alpha TARGET" in ended.stderr
-    assert psk.read_bytes() != before
+    assert psk.read_bytes() != before and "psk.key alone" not in ended.stderr
     assert "--yes" in refused(2, "keys", "revoke", "alpha", "--root", str(root))
     ended = pqcmav("keys", "revoke", "alpha", "--yes", "--root", str(root))
     assert ended.returncode == 0 and "'drones'" in ended.stderr
     ended = pqcmav("keys", "list", "--root", str(root))
     assert ended.returncode == 0 and "beta" in ended.stdout and "alpha" not in ended.stdout
+
+
+def test_a_drone_that_made_its_signing_keys_itself_keeps_them(root: Path) -> None:
+    ended = pqcmav("keys", "init", "alpha", "beta", "--sign", "--root", str(root), "--sig", "mldsa65")
+    assert ended.returncode == 0, ended.stderr
+    shutil.rmtree(root / "drones" / "alpha" / "sig")
+    ended = pqcmav("keys", "rotate", "alpha", "--root", str(root))
+    assert ended.returncode == 0 and "psk.key alone" in ended.stderr and "'pqcmav invite alpha'" in ended.stderr
+    ended = pqcmav("keys", "rotate", "beta", "--root", str(root))
+    assert ended.returncode == 0 and "psk.key alone" not in ended.stderr
 
 
 def refused_either(*arguments: str) -> str:
