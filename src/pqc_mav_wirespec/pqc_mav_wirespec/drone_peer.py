@@ -203,11 +203,9 @@ class DronePeer(UdpPeer):
 
     def _on_session_handshake(self, tlv: control.Handshake, now: float) -> None:
         attempt = self._attempt
-        outcome = "hs_unknown"
         if attempt is not None and attempt.transport.in_session and tlv.attempt == attempt.id:
-            outcome = attempt.on_session_value(tlv.packet, tlv.frames, now)
+            attempt.on_session_value(tlv.packet, tlv.frames, now)
             self._finish_attempt()
-        self.handshake_counters[outcome] += 1
 
     def _pump(self, now: float) -> None:
         attempt = self._attempt

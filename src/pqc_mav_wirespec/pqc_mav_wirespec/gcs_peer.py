@@ -138,8 +138,7 @@ class GcsPeer(UdpPeer):
             elif isinstance(tlv, control.Handshake):
                 self._tell_sessions()
                 value = (tlv.attempt, tlv.packet, tlv.frames)
-                outcome = self.station.on_session_value(received.drone_id, received.session_id, *value, now)
-                self.handshake_counters[outcome] += 1
+                self.station.on_session_value(received.drone_id, received.session_id, *value, now)
                 self._take_completed(now)
 
     def _on_role(self, drone_id: str, role: control.Role) -> None:

@@ -346,14 +346,7 @@ class Station:
     def on_session_value(
         self, drone_id: str, session_id: bytes, attempt: bytes, packet: int, frames: bytes, now: float
     ) -> str:
-        """A TLV 32 that came in this drone's session."""
-        outcome = self._judge_inside(drone_id, session_id, attempt, packet, frames, now)
-        self.counters[outcome] += 1
-        return outcome
-
-    def _judge_inside(
-        self, drone_id: str, session_id: bytes, attempt: bytes, packet: int, frames: bytes, now: float
-    ) -> str:
+        """A TLV 32 that came in this drone's session; its outcome is not counted, for the datagram is a control one."""
         try:
             parsed = parse_frames(frames, from_drone=True, is_session=True)
             first = parsed[0]
