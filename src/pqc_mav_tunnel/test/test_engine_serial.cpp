@@ -185,6 +185,24 @@ TEST_F(EngineSerial, ASlowPortLosesTheOldestWholeDatagrams) {
       << in_all() << " of " << stat(*tunnel.drone, "delivered");
 }
 
+TEST_F(EngineSerial, NothingComesOfADatagramAboveThisEndsLimit) {
+  for (const std::int64_t bundle_ms : {0, 20}) {
+    const FlatConfig bundles{{"bundle_ms", bundle_ms}, {"bundle_bytes", 1432}};
+    Tunnel tunnel(bundles, serial({{"max_payload", 300}}));
+    ASSERT_TRUE(tunnel.connect());
+    ASSERT_TRUE(eventually([&] { return endpoint(*tunnel.drone).good; }));
+    const auto to = plain_port(*tunnel.gcs, "uav1");
+    tunnel.ground.send(Bytes(800, 1), to);
+    if (bundle_ms != 0) tunnel.ground.send(Bytes(100, 1), to);  // in one bundle with it
+    ASSERT_TRUE(eventually([&] { return stat(*tunnel.drone, "drop_malformed") == 1; }));
+    const Bytes most(300, 2);
+    tunnel.ground.send(most, to);
+    EXPECT_EQ(port.receive(most.size()), most);
+    EXPECT_EQ(stat(*tunnel.drone, "drop_malformed"), 1u);
+    EXPECT_EQ(stat(*tunnel.drone, "delivered_datagrams"), 1u);
+  }
+}
+
 TEST_F(EngineSerial, TheTapHearsItAndMayAsk) {
   UdpPeer reader;
   Tunnel tunnel({}, serial({{"plain_tap", reader.address().text()}, {"plain_tap_requests", true}}));

@@ -303,6 +303,7 @@ void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload,
   if (config_.role == Role::drone && link.quiet()) return totals_.standby.add();
   if (stopped(link)) return count_drop(&link, Drop::unknown);
   if (type == FrameType::bundle) return on_bundle(index, payload, overtaken);
+  if (payload.size() > config_.max_payload) return count_drop(&link, Drop::malformed);
   if (overtaken && is_outdated(link, payload)) return totals_.overtaken.add();
   count_delivered(link, 1);
   deliver(index, payload);
@@ -312,6 +313,9 @@ void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload,
 void DataPlane::on_bundle(std::size_t index, MutableBytes payload, bool overtaken) {
   BundleParts parts;
   if (!parse_bundle(payload, parts)) return count_drop(links_[index].get(), Drop::decrypt_fail);
+  const auto items = std::span(parts.items).first(parts.count);
+  if (std::ranges::any_of(items, [&](ByteView each) { return each.size() > config_.max_payload; }))
+    return count_drop(links_[index].get(), Drop::malformed);
   if (overtaken) {
     const auto end = std::remove_if(parts.items.begin(), parts.items.begin() + static_cast<std::ptrdiff_t>(parts.count),
                                     [&](ByteView each) { return is_outdated(*links_[index], each); });
