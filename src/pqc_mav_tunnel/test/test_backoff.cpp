@@ -5,11 +5,22 @@
 
 #include <array>
 #include <set>
+#include <utility>
 
 #include "nanoseconds.hpp"
 
 namespace pqcmav {
 namespace {
+
+template <typename Draw>
+std::pair<std::uint64_t, std::uint64_t> least_and_most(std::uint64_t count, const Draw& draw) {
+  std::pair<std::uint64_t, std::uint64_t> out{~std::uint64_t{0}, 0};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t wait = draw(i);
+    out = {std::min(out.first, wait), std::max(out.second, wait)};
+  }
+  return out;
+}
 
 TEST(Backoff, DoublesFromHalfASecondToEightAndSpreads) {
   Backoff backoff(1);
@@ -47,13 +58,9 @@ TEST(Backoff, AFleetDoesNotKnockInStep) {
 }
 
 TEST(Backoff, LongWaitsSpreadByAFifthEitherWay) {
-  std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    Backoff backoff(seed * 1'000'003 + 17, kRekeyRetryMost, kRekeyRetryMost);
-    const auto wait = backoff.next_ns();
-    least = std::min(least, wait);
-    most = std::max(most, wait);
-  }
+  const auto [least, most] = least_and_most(1000, [](std::uint64_t seed) {
+    return Backoff(seed * 1'000'003 + 17, kRekeyRetryMost, kRekeyRetryMost).next_ns();
+  });
   EXPECT_GE(least, 48 * kS);
   EXPECT_LT(least, 49 * kS);
   EXPECT_LE(most, 72 * kS);
@@ -70,12 +77,7 @@ TEST(Backoff, OnlyAFailureThatCameAtOnceIsWaitedAfter) {
 
 TEST(PeriodicRekey, IsSpreadByATenthEitherWay) {
   std::minstd_rand random(7);
-  std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  for (int i = 0; i < 2000; ++i) {
-    const auto wait = jittered_ns(60.0, random);
-    least = std::min(least, wait);
-    most = std::max(most, wait);
-  }
+  const auto [least, most] = least_and_most(2000, [&](std::uint64_t) { return jittered_ns(60.0, random); });
   EXPECT_GE(least, 54 * kS);
   EXPECT_LT(least, 55 * kS);
   EXPECT_LE(most, 66 * kS);

@@ -125,14 +125,20 @@ TEST(EngineStations, OnCommandTheDroneGoesBackAndTheOldOneIsToldSo) {
   EXPECT_TRUE(eventually([&] { return state(*net.stations[1]) == LinkState::down && up(*net.stations[0]); }));
 }
 
-TEST(EngineStations, BothSessionsTakeAnotherPath) {
-  TwoStations net({{"standby", true},
-                   {"paths", Names{"first", "second"}},
-                   {"path.first.via", "127.0.0.1"},
-                   {"path.second.via", "127.0.0.2"}});
+const FlatConfig kTwoPaths = {{"standby", true},
+                              {"paths", Names{"first", "second"}},
+                              {"path.first.via", "127.0.0.1"},
+                              {"path.second.via", "127.0.0.2"}};
+
+void wait_for_both_paths(TwoStations& net) {
   ASSERT_TRUE(net.uses("north"));
   ASSERT_TRUE(eventually([&] { return net.standby() == "south"; }));
   ASSERT_TRUE(eventually([&] { return status(*net.drone).paths.at(1).state == "good"; }));
+}
+
+TEST(EngineStations, BothSessionsTakeAnotherPath) {
+  TwoStations net(kTwoPaths);
+  ASSERT_NO_FATAL_FAILURE(wait_for_both_paths(net));
   ASSERT_TRUE(net.drone->use_path("first", "off"));
   const auto hears_second = [&](std::size_t i) { return status(*net.stations[i]).peer.starts_with("127.0.0.2:"); };
   ASSERT_TRUE(eventually([&] { return hears_second(0) && hears_second(1); }));
@@ -175,13 +181,8 @@ TEST(EngineStations, EachIsAskedByEachPathHoweverSoonTheNextIsTried) {
 
 TEST(EngineStations, AfterATakeOverEachPathLeadsToTheNewStation) {
   for (const bool goodbye : {false, true}) {
-    TwoStations net({{"standby", true},
-                     {"paths", Names{"first", "second"}},
-                     {"path.first.via", "127.0.0.1"},
-                     {"path.second.via", "127.0.0.2"}});
-    ASSERT_TRUE(net.uses("north"));
-    ASSERT_TRUE(eventually([&] { return net.standby() == "south"; }));
-    ASSERT_TRUE(eventually([&] { return status(*net.drone).paths.at(1).state == "good"; }));
+    TwoStations net(kTwoPaths);
+    ASSERT_NO_FATAL_FAILURE(wait_for_both_paths(net));
     if (goodbye)
       net.stations[0].reset();
     else
