@@ -93,7 +93,7 @@ def summary(c: ReportInput) -> list[str]:
         least, middle, most = (with_interval(of_suites(known, how)) for how in ("min", "median", "max"))
         lines.append(f"Handshakes take {least} to {most}, median {middle}.")
         lines.append(family_finding(known))
-    lines.append(sentences.loss(c.runs[c.runs["passed"]]))
+    lines.append(sentences.loss(c.passed))
     if has(c.baseline, "rekey_ms"):
         change = with_interval(over_pairs(c, c.baseline, "rekey_ms"))
         lines.append(f"A live suite change takes {change} in the median, from request to new keys.")

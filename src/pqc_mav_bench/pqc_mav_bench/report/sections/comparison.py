@@ -190,7 +190,7 @@ def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
     known_of, sources = KNOWN if b.is_published else {}, [*a.sources, *b.sources]
     sections = []
     for column, what, unit in _COMPARED:
-        found = compare(a.runs[a.runs["passed"]], b.runs[b.runs["passed"]], column)
+        found = compare(a.passed, b.passed, column)
         key = f"compare-{column.replace('_', '-')}"
         blocks: list[Block] = [without(a, f"{what} in common with {b.name}", "no suite and scenario has it in both")]
         if len(found.rows):

@@ -54,7 +54,7 @@ def _own_load(c: ReportInput) -> Block:
     found = per_scenario(c, "detector_cpu_percent")
     spans = shown_intervals(found)
     names = {name: called(name) for name in beside if called(name) in found}
-    runs = c.runs[c.runs["passed"]].dropna(subset=["detector_cpu_percent"])
+    runs = c.passed.dropna(subset=["detector_cpu_percent"])
     frame = pd.DataFrame(
         {
             "Scenario": list(names.values()),

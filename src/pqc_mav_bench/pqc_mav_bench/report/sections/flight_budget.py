@@ -120,7 +120,7 @@ _PHI_FOUND = 0.022
 
 def _findings(c: ReportInput) -> Block:
     """The documents' findings of section 25, each held against the run."""
-    lines = [family_finding(c.known), sentences.loss(c.runs[c.runs["passed"]])]
+    lines = [family_finding(c.known), sentences.loss(c.passed)]
     mine = families_of(c.known)["ML-KEM"]
     if len(mine):
         middle, slowest = (with_interval(of_suites(mine, how)) for how in ("median", "max"))

@@ -25,7 +25,7 @@ from pqc_mav_bench.report.sections.suite_tables import present
 
 
 def _distribution(c: ReportInput, key: str, column: str, order: list[str], figure: str, what: str) -> Block:
-    rows = c.runs[c.runs["passed"]].dropna(subset=[column])
+    rows = c.passed.dropna(subset=[column])
     every = _every_time(c, rows, column)
     groups = []
     for name in order:

@@ -38,7 +38,7 @@ def scenario_handshakes(c: ReportInput) -> Section:
 
 def _per_scenario(c: ReportInput, column: str, how: str) -> dict[str, float]:
     """The mean or median of a column over all runs that passed, by scenario."""
-    passed = c.runs[c.runs["passed"]]
+    passed = c.passed
     parts = {name: passed.loc[passed["scenario"] == name, column] for name in c.scenarios}
     return {called(name): float(values.agg(how)) for name, values in parts.items()}
 
@@ -151,6 +151,6 @@ def scenario_summary(c: ReportInput) -> Section:
         lines = [
             f"{name}: {figures[scenarios.PASSED].replace('/', 'of')} runs passed." for name, figures in rows.items()
         ]
-    says = [*lines, sentences.loss(c.runs[c.runs["passed"]])]
+    says = [*lines, sentences.loss(c.passed)]
     shown = table(c, "cross-scenario", pd.DataFrame(body, columns=["Metric", *rows]), says, across=True)
     return Section("scenario_summary", title, [shown, *scenario_note(c), published("cross-published")])

@@ -118,7 +118,7 @@ def _resources(c: ReportInput) -> Block:
 
 def _lost_intervals(c: ReportInput, *keys: str) -> dict[object, tuple[float, float]]:
     """The interval of the share of packets lost [%] of each group of runs that sent any."""
-    sums = c.runs[c.runs["passed"]].groupby(list(keys) if len(keys) > 1 else keys[0])[_PACKETS].sum()
+    sums = c.passed.groupby(list(keys) if len(keys) > 1 else keys[0])[_PACKETS].sum()
     return {
         key: reliability.wilson_percent(int(r.sent_packets - r.received_packets), int(r.sent_packets))
         for key, r in sums.iterrows()
@@ -146,7 +146,7 @@ def _loss(c: ReportInput) -> Block:
         "losses are apart."
     )
     none = "No suite lost a packet in any scenario."
-    says = [none if float(grid.to_numpy().max()) == 0 else sentences.loss(c.runs[c.runs["passed"]])]
+    says = [none if float(grid.to_numpy().max()) == 0 else sentences.loss(c.passed)]
     read = (
         "The score compares suites of this table only. Without any loss every suite scores 100. Adaptive: less "
         f"loss with XGBoost than without.{'' if c.is_published else ties}"

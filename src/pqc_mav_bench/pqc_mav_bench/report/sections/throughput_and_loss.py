@@ -84,7 +84,7 @@ def _of_scenario(c: ReportInput, name: str, i: int, rows: pd.DataFrame, line: tu
 
 def _no_loss(c: ReportInput) -> Notice | None:
     """The sentence for a campaign that lost nothing, whose chart would be empty; None where something was lost."""
-    rows = c.runs[c.runs["passed"]].dropna(subset=["sent_packets", "received_packets"])
+    rows = c.passed.dropna(subset=["sent_packets", "received_packets"])
     sent = int(rows["sent_packets"].sum())
     if c.is_published or not sent or sent != int(rows["received_packets"].sum()):
         return None
@@ -104,7 +104,7 @@ def _loss_block(c: ReportInput) -> Block:
         if len(rows := c.suites[c.suites["scenario"] == n])
     ]
     says = [
-        sentences.loss(c.runs[c.runs["passed"]]),
+        sentences.loss(c.passed),
         sentences.extremes(per_scenario(c, "loss_percent"), "median loss", "%", "lowest", "highest"),
     ]
     drawing = spread.violins(spread.Panel(groups, "Packet loss (%)", "%"))
