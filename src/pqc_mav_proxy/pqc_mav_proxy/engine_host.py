@@ -28,13 +28,14 @@ class EngineHost:
         config: Mapping[str, Any],
         on_events: Callable[[list[dict[str, Any]]], None],
         source: tuple[Callable[[], Mapping[str, Any]], Callable[[], None], Sequence[str]] | None = None,
+        written: Any = None,
     ) -> None:
         """Validates the configuration and reads the keys. Raises the engine's TunnelError.
 
         `source` is what reads the configuration again, what is told that the engine has taken it, and the
-        files it comes from.
+        files it comes from. `written` is what the engine before handed on.
         """
-        self._engine = pqc_mav_tunnel.Engine(config)
+        self._engine = pqc_mav_tunnel.Engine(config, written)
         self._door = pqc_mav_tunnel.Door(self._engine)
         self._sourced = source is not None
         if source is not None:
@@ -54,6 +55,10 @@ class EngineHost:
         self.started = True
         self._thread = threading.Thread(target=self._pump, name="engine-events")
         self._thread.start()
+
+    def handed_on(self, config: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """What was read, with the drones that were changed since, and what was written: for the engine after this."""
+        return self._engine.for_next(config), self._engine.written()
 
     @property
     def process(self) -> int:

@@ -51,6 +51,7 @@ class PqcProxyNode(ManagedNode):
         self._command_line = [*of_all, *(node_arguments.get("cli_args") or [])]
         self._given = self._read = given_parameters(self)
         self._config = parameters.engine_config(self._given)
+        self._written: Any = None  # what the engine of the last activation handed on beside it
         self._tunnel = parameters.TUNNEL.check(self.get_name(), self._given.get(parameters.TUNNEL.name, INSIDE))
         self._declare_parameters(self._given)
         self._host: EngineHost | DaemonHost | None = None
@@ -111,15 +112,18 @@ class PqcProxyNode(ManagedNode):
         """Reads configuration and keys again, as `pqcmav reload` does; what came of it is in the log."""
         host = self._running_host()
         if host is None:
-            self.get_logger().warning("Not reloaded: the node is not active; it reads everything when it is activated.")
+            self.get_logger().warning("Not reloaded: the node is not active; its next configure reads the files.")
             return
         try:
             host.ask("reload")
         except ControlError as error:
             self._log("error", f"Not reloaded: {error}")
 
+    def _read_files(self) -> dict[str, Any]:
+        return plain_values(config_file.given_by(self._command_line, self.get_namespace(), self.get_name()))
+
     def _read_again(self) -> dict[str, Any]:
-        self._read = plain_values(config_file.given_by(self._command_line, self.get_namespace(), self.get_name()))
+        self._read = self._read_files()
         # What was set and counts already is no news.
         changed = {name: value for name, value in self._settable.changed.items() if name not in self._live}
         return parameters.engine_config({**self._read, **changed})
@@ -132,7 +136,9 @@ class PqcProxyNode(ManagedNode):
 
     def read_parameters(self) -> None:
         """The engine judges all of them, together with what was set since the start."""
-        self._config = parameters.engine_config(self.asked_parameters())
+        if not self._coming_up and config_file.named_files(self._command_line):
+            self._given = self._read_files()
+        self._config, self._written = parameters.engine_config(self.asked_parameters()), None
 
     def take_live(self, name: str, value: Any) -> bool:
         """The engine that runs takes it."""
@@ -150,7 +156,7 @@ class PqcProxyNode(ManagedNode):
         if self._tunnel == INSIDE:
             files = config_file.named_files(self._command_line)
             source = (self._read_again, self._taken, files) if files else None
-            self._host = EngineHost(self._config, self._queue_events, source)
+            self._host = EngineHost(self._config, self._queue_events, source, self._written)
             return
         host = self._reach()
         self._send_settings(host)
@@ -172,6 +178,9 @@ class PqcProxyNode(ManagedNode):
                 self._log("warning", f"The tunnel stays closed: {hello['problem']}")
         self._away, self._unsaid, self._boot = None, "", ""
         host.start()
+        if isinstance(host, EngineHost):  # its configuration may be older than what was set since and counts at once
+            for name in self._live & self._settable.changed.keys():
+                self.take_live(name, self._settable.changed[name])
         with suppress(ControlError):  # the next tick says so
             self._topics.publish_status(host, force=True)
         self._events_ready.trigger()  # for the events from before the topics were open
@@ -192,6 +201,8 @@ class PqcProxyNode(ManagedNode):
         if isinstance(host, DaemonHost):
             host.change("pause")
             self._topics.publish_status(host, force=True)
+        elif host is not None:
+            self._config, self._written = host.handed_on(self._config)
 
     def end(self) -> None:
         """Stops the engine, wipes its keys and publishes the last status; a daemon goes on."""

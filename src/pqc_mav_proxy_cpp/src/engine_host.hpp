@@ -2,7 +2,9 @@
 // Owns an engine, from its configuration to its stop, and the one thread that waits for its events.
 #pragma once
 
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "host.hpp"
 #include "pqc_mav_tunnel/door.hpp"
@@ -12,8 +14,9 @@ namespace pqc_mav_proxy_cpp {
 
 class EngineHost final : public Host {
  public:
-  /// Checks the configuration and reads the keys. Throws TunnelError.
-  explicit EngineHost(const pqcmav::FlatConfig& config) : engine_(pqcmav::EngineConfig::from_flat(config)) {}
+  /// Checks the configuration and reads the keys. `written`: that of the engine before. Throws TunnelError.
+  EngineHost(const pqcmav::FlatConfig& config, std::optional<pqcmav::Engine::Written> written)
+      : engine_(pqcmav::EngineConfig::from_flat(config), std::move(written)) {}
   ~EngineHost() override { close(); }
 
   pqcmav::Engine& engine() noexcept { return engine_; }

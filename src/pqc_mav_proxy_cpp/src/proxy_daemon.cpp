@@ -46,7 +46,14 @@ void ProxyNode::resume(DaemonHost& host) {
 
 void ProxyNode::pause() {
   const auto host = running_host();
-  if (!host || tunnel_ == kInside) return;
+  if (!host) return;
+  if (tunnel_ == kInside) {
+    const auto& engine = static_cast<EngineHost&>(*host).engine();
+    const std::lock_guard lock(mutex_);
+    asked_.config = engine.for_next(pqcmav::EngineConfig::from_flat(asked_.config)).given;
+    written_ = engine.written();
+    return;
+  }
   static_cast<DaemonHost&>(*host).change("pause");
   try {
     publish_status(*host, true);

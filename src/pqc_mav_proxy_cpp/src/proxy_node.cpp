@@ -101,12 +101,17 @@ void ProxyNode::bring_up() {
 // --- lifecycle ---
 
 ProxyNode::Result ProxyNode::on_configure(const State& state) {
-  {
-    const std::lock_guard lock(mutex_);
-    asked_ = engine_config(wanted());
-  }
-  offer();
-  if (!guarded([this] { make_host(); })) {
+  const auto set_up = [this] {
+    {
+      const std::lock_guard lock(mutex_);
+      if (tunnel_ == kInside && !coming_up_ && !named_files(own_arguments()).empty()) given_ = read_files();
+      asked_ = engine_config(wanted());
+      written_.reset();
+    }
+    offer();
+    make_host();
+  };
+  if (!guarded(set_up)) {
     (void)refused();
     withdraw();
     return Result::FAILURE;
@@ -121,6 +126,7 @@ ProxyNode::Result ProxyNode::on_activate(const State& state) {
     else if (!host_)
       make_host();  // after a deactivation, which wiped the keys of the last
     host_->start();
+    if (tunnel_ == kInside) take_live();
   };
   if (!guarded(start)) return refused();
   const auto result = LifecycleNode::on_activate(state);
@@ -170,7 +176,7 @@ ProxyNode::Result ProxyNode::refused() {
 void ProxyNode::make_host() {
   if (tunnel_ != kInside) return make_daemon_host();
   if (asked_.unfit) throw *asked_.unfit;
-  auto made = std::make_shared<EngineHost>(asked_.config);
+  auto made = std::make_shared<EngineHost>(asked_.config, written_);
   if (auto files = named_files(own_arguments()); !files.empty())
     made->engine().set_config_source([this] { return read_again(); }, [this] { taken(); }, std::move(files));
   const std::lock_guard lock(mutex_);

@@ -87,9 +87,13 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void take_settings();
   /// Lets a new value count now. False where nothing runs yet that it could count for.
   bool take_live(const rclcpp::Parameter& parameter);
+  /// The same of what was set since the start: the configuration that a fresh engine has may be older.
+  void take_live();
   void bring_up();
   /// What the user gave, and what was set since; with mutex_ held.
   Given wanted() const;
+  /// What the files and the command line say now. Throws Failure.
+  Given read_files() const;
   /// For a reload of the engine: the configuration as its files are now, and its having been taken. Throws TunnelError.
   pqcmav::EngineConfig read_again();
   void taken();
@@ -113,7 +117,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void make_daemon_host();
   /// A tunnel that somebody paused is opened if that is asked for, and not because this node starts.
   void resume(DaemonHost& host);
-  /// Closes the tunnel; the end of this process alone closes none.
+  /// Has a daemon close its tunnel; the end of this process alone closes none. An engine of this process hands on what
+  /// the next one starts with.
   void pause();
   /// What was set since the start lives in the daemon, which forgets it when it ends; `again`: it is open.
   void send_settings(DaemonHost& host, bool again);
@@ -168,6 +173,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   Given changed_;     // what was set since
   Given read_;        // by a reload that has not ended
   Asked asked_;       // both as they were at the last configure or reload
+  // What the engine of the last activation handed on beside it.
+  std::optional<pqcmav::Engine::Written> written_;
   std::string published_;
   std::optional<bool> away_;                     // whether the daemon is away; nothing: not heard of yet
   std::string unsaid_;                           // why it is away, as long as the log does not say so

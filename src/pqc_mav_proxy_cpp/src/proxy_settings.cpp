@@ -56,6 +56,14 @@ bool ProxyNode::take_live(const rclcpp::Parameter& parameter) {
   }
 }
 
+void ProxyNode::take_live() {
+  const auto changed = [this] {
+    const std::lock_guard lock(mutex_);
+    return changed_;
+  }();
+  for (const auto& [name, value] : changed) (void)take_live(rclcpp::Parameter(name, value));
+}
+
 Given ProxyNode::wanted() const {
   auto out = given_;
   for (const auto& [name, value] : changed_) out.insert_or_assign(name, value);
@@ -65,7 +73,7 @@ Given ProxyNode::wanted() const {
 void ProxyNode::reload() {
   const auto host = running_host();
   if (!host) {
-    RCLCPP_WARN(get_logger(), "Not reloaded: the node is not active; it reads everything when it is activated.");
+    RCLCPP_WARN(get_logger(), "Not reloaded: the node is not active; its next configure reads the files.");
     return;
   }
   try {
@@ -75,16 +83,21 @@ void ProxyNode::reload() {
   }
 }
 
+Given ProxyNode::read_files() const {
+  Given read;
+  for (const auto& each : given_by(own_arguments(), get_fully_qualified_name()))
+    read.insert_or_assign(each.get_name(), each.get_parameter_value());
+  for (const auto& [name, value] : loaded_with_) read.insert_or_assign(name, value);
+  return plain_values(read);
+}
+
 pqcmav::EngineConfig ProxyNode::read_again() {
   Given read;
   try {
-    for (const auto& each : given_by(own_arguments(), get_fully_qualified_name()))
-      read.insert_or_assign(each.get_name(), each.get_parameter_value());
+    read = read_files();
   } catch (const Failure& failure) {
     throw pqcmav::TunnelError(pqcmav::Errc::config_invalid, failure.what());
   }
-  for (const auto& [name, value] : loaded_with_) read.insert_or_assign(name, value);
-  read = plain_values(read);
   auto fresh = read;
   {
     const std::lock_guard lock(mutex_);

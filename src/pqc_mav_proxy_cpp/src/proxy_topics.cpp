@@ -59,8 +59,8 @@ void ProxyNode::offer() {
   publish_on(server_, "~/server_stats", qos::sensor());
   publish_on(handshake_, "~/handshake", qos::event());
   publish_on(diagnostics_, "/diagnostics", qos::periodic(1));
-  tick_ = create_timer(kTick, [this] { publish_periodic(); });
-  server_tick_ = create_timer(kServerTick, [this] { publish_server(); });
+  tick_ = create_wall_timer(kTick, [this] { publish_periodic(); });
+  server_tick_ = create_wall_timer(kServerTick, [this] { publish_server(); });
   server_tick_->cancel();
 }
 

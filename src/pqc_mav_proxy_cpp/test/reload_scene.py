@@ -163,10 +163,21 @@ def settings_stay(made: Scene, onlooker: Onlooker) -> None:
     assert (changes["added"], changes["restart"]) == (["d2"], ["dscp"]), changes
     until(lambda: made.traffic.sent > 500, "traffic before, during and after")
     assert made.traffic.lost() == (0, 0), made.traffic.sent
+    made.ask("drones", action="remove", drone="d2")
+    made.ask("drones", action="add", drone="d3", settings={"plain_bind": f"{HOST}:0"})
+    made.ask("avoid", families=["codes"])
+    assert onlooker.put(made.node, "shape_kbit", 90000).successful
     assert onlooker.change(made.node, "deactivate")
     made.gcs.wait_for("Not reloaded: the node is not active", made.hang_up())
     assert onlooker.change(made.node, "activate")
-    until(lambda: made.socket.exists() and made.drones() == ["d1", "d2"], "what was read is still there")
+    until(lambda: made.socket.exists() and made.drones() == ["d1", "d3"], "drones as they were changed")
+    kept = made.ask("config")["config"]
+    assert (kept["avoid"], kept["dscp"]) == (["codes"], 40), kept
+    assert made.ask("status", drone="d1")["tunnels"][0]["shape_kbit"] == 90000
+
+    made.write(drones=["d1", "d2"])
+    assert onlooker.change(made.node, "deactivate", "cleanup", "configure", "activate")
+    until(lambda: made.socket.exists() and made.drones() == ["d1", "d2"], "what its files say")
     assert made.gcs.end(signal.SIGTERM) == 0, made.gcs.lines
     bad = ("FATAL", "Traceback", "unexpected")
     assert not [line for line in made.gcs.lines if any(word in line for word in bad)], made.gcs.lines

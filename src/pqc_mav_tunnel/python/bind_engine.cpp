@@ -139,14 +139,15 @@ std::chrono::nanoseconds seconds_of(double s) {
 }  // namespace
 
 void bind_engine(py::module_& module) {
+  py::class_<Engine::Written>(module, "Written", "What the configuration itself says, for the engine that comes next.");
   py::class_<Engine, OwnedEngine>(module, "Engine",
                                   "One end of the tunnel: sockets and threads behind a validated configuration.")
-      .def(py::init([](const py::object& config) {
-             return OwnedEngine(new Engine(EngineConfig::from_flat(to_flat_config(config))));
+      .def(py::init([](const py::object& config, std::optional<Engine::Written> written) {
+             return OwnedEngine(new Engine(EngineConfig::from_flat(to_flat_config(config)), std::move(written)));
            }),
-           py::arg("config"),
+           py::arg("config"), py::arg("written") = py::none(),
            "Reads keys and checks the configuration (a flat or nested mapping of config_schema() keys); opens nothing "
-           "yet.")
+           "yet. `written`: that of the engine before.")
       .def("start", &Engine::start, py::call_guard<py::gil_scoped_release>())
       .def("stop", &Engine::stop, py::call_guard<py::gil_scoped_release>())
       .def("config",
@@ -156,6 +157,16 @@ void bind_engine(py::module_& module) {
              for (const auto& [key, value] : config.effective) out[py::str(key)] = to_python(value);
              return out;
            })
+      .def("written", &Engine::written)
+      .def(
+          "for_next",
+          [](const Engine& engine, const py::object& read) {
+            py::dict out;
+            for (const auto& [key, value] : engine.for_next(EngineConfig::from_flat(to_flat_config(read))).given)
+              out[py::str(key)] = to_python(value);
+            return out;
+          },
+          py::arg("read"))
       .def("ports", [](const Engine& engine) { return ports_dict(engine.ports()); })
       .def("status", [](const Engine& engine) { return list_of(engine.status(), kView); })
       .def("stats", [](const Engine& engine) { return list_of(engine.stats(), kPicture); })

@@ -170,7 +170,8 @@ void Engine::Impl::stop() {
   own_events.close();
 }
 
-Engine::Engine(EngineConfig config) : impl_(std::make_unique<Impl>(std::move(config), nullptr, std::nullopt)) {}
+Engine::Engine(EngineConfig config, std::optional<Written> written)
+    : impl_(std::make_unique<Impl>(std::move(config), nullptr, std::move(written))) {}
 Engine::Engine(EngineConfig config, EventQueue& of_host, std::optional<Written> written)
     : impl_(std::make_unique<Impl>(std::move(config), &of_host, std::move(written))) {}
 Engine::~Engine() = default;

@@ -22,14 +22,14 @@ class EventJournal;
 
 class Engine {
  public:
-  /// Reads keys and checks suites; opens nothing yet. Throws TunnelError.
-  explicit Engine(EngineConfig config);
   /// What the configuration itself says, beside what was added and removed since.
   struct Written {
     FlatConfig values;             // as read last
     std::set<std::string> drones;  // that it has named so far
   };
-  /// Of a Host: it tells its events there, and has no control socket of its own. `written`: that of the engine before.
+  /// Reads keys and checks suites; opens nothing yet. `written`: that of the engine before. Throws TunnelError.
+  explicit Engine(EngineConfig config, std::optional<Written> written = {});
+  /// Of a Host: it tells its events there, and has no control socket of its own.
   Engine(EngineConfig config, EventQueue& of_host, std::optional<Written> written = {});
   ~Engine();
   Engine(const Engine&) = delete;

@@ -16,19 +16,29 @@ class TunnelError(RuntimeError):
     """Configuration, keys or suite: the same start fails again until a file is changed."""
 
 @final
+class Written:
+    """What the configuration itself says, beside what was added and removed since."""
+
 class Engine:
     """One end of the tunnel: sockets and threads behind a validated configuration. `Door` steers it in flight."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        """Read keys and check the configuration (flat or nested keys of `config_schema`); open nothing yet."""
+    def __init__(self, config: Mapping[str, Any], written: Written | None = None) -> None:
+        """Read keys and check the configuration (flat or nested keys of `config_schema`); open nothing yet.
+
+        `written`: that of the engine before.
+        """
     def start(self) -> None:
         """Open the sockets and start the threads; an engine runs once."""
     def stop(self) -> None:
         """Say goodbye to the peers, end the threads, wipe the keys, close the sockets. Idempotent."""
     def config(self) -> dict[str, Any]:
         """Return the effective configuration, flat; keys appear as paths alone."""
+    def written(self) -> Written:
+        """Return it as it is now, for the engine that comes next."""
+    def for_next(self, read: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what was read, with what was changed of the drones since, for the engine that comes next."""
     def ports(self) -> dict[str, Any]:
-        """Return `handshake` (None on a drone), `data` and `plain` (by drone id) as they were opened."""
+        """Return `data` and `plain` (by drone id) as they were opened."""
     def status(self) -> list[dict[str, Any]]:
         """Return the state of each link, as the control socket's command of this name; so do stats and links."""
     def picture(self, of: Literal["status", "stats", "link", "server"]) -> Any:
