@@ -2,6 +2,7 @@
 // A node whose engine is a pqcmav-tunneld: how it is found, lost and found again.
 #include <utility>
 
+#include "engine_host.hpp"
 #include "proxy_node.hpp"
 #include "text.hpp"
 

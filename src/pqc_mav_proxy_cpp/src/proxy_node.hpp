@@ -37,6 +37,7 @@
 #include "host.hpp"
 #include "leaving.hpp"
 #include "parameters.hpp"
+#include "pqc_mav_tunnel/engine.hpp"
 #include "rekey_server.hpp"
 #include "shutdown_hook.hpp"
 
