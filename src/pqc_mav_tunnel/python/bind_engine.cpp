@@ -139,7 +139,7 @@ std::chrono::nanoseconds seconds_of(double s) {
 }  // namespace
 
 void bind_engine(py::module_& module) {
-  py::class_<Engine::Written>(module, "Written", "What the configuration itself says, for the engine that comes next.");
+  py::class_<Engine::Written>(module, "Written", "The configuration as it is written, for the engine that comes next.");
   py::class_<Engine, OwnedEngine>(module, "Engine",
                                   "One end of the tunnel: sockets and threads behind a validated configuration.")
       .def(py::init([](const py::object& config, std::optional<Engine::Written> written) {

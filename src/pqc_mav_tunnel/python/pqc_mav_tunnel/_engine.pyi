@@ -17,7 +17,7 @@ class TunnelError(RuntimeError):
 
 @final
 class Written:
-    """What the configuration itself says, beside what was added and removed since."""
+    """The configuration as it is written, beside what was added and removed since."""
 
 class Engine:
     """One end of the tunnel: sockets and threads behind a validated configuration. `Door` steers it in flight."""
