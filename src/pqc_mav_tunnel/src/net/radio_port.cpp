@@ -134,12 +134,13 @@ void RadioPort::watch(std::vector<pollfd>& on) const {
 
 std::uint64_t RadioPort::due(std::uint64_t now) const noexcept {
   if (!port_) return opener_.due();
-  auto out = std::min(heartbeat_due(), messages_.due());
+  auto out = messages_.due();
   for (const auto& wire : wires_) out = std::min(out, wire->again_.due());
-  if (foreign_ != 0 && !foreign_only_) out = std::min(out, quiet_since_ns_ + kNoFrameNs);
+  if (foreign_ >= kForeignLeast && !foreign_only_) out = std::min(out, quiet_since_ns_ + kNoFrameNs);
   if (out_begin_ != out_end_) return std::min(out, moved_ns_ + kStuckNs);
+  const auto ready = std::max(pace_.ready_at(queued(), now), now + kMs);
   const bool waits = std::ranges::any_of(wires_, [](const auto& wire) { return !wire->queue_.empty(); });
-  return waits ? std::min(out, std::max(pace_.ready_at(queued(), now), now + kMs)) : out;
+  return std::min(out, waits ? ready : std::max(heartbeat_due(), ready));
 }
 
 bool RadioPort::idle() const noexcept {
