@@ -12,6 +12,7 @@
 #include "constants.hpp"
 #include "net/plain_stream.hpp"
 #include "net/serial_opener.hpp"
+#include "net/stuck_watch.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
 
@@ -49,13 +50,17 @@ class SerialPlainPort : public PlainPort {
   }
   void send(unsigned, ByteView datagram) noexcept override { stream_.send(datagram); }
   void flush(std::uint64_t now) override {
-    if (!stream_.flush()) lost(now);
+    if (!stream_.flush()) return lost(now);
+    if (stream_.is_open()) unstick(now);
   }
   [[nodiscard]] std::uint64_t due() const noexcept override {
-    return stream_.is_open() ? stream_.due() : opener_.due();
+    return stream_.is_open() ? std::min(stream_.due(), stuck_.due()) : opener_.due();
   }
   void on_time(std::uint64_t now) override {
-    if (stream_.is_open()) return stream_.on_time(now);
+    if (stream_.is_open()) {
+      stream_.on_time(now);
+      return unstick(now);
+    }
     if (auto port = opener_.open(now)) {
       stream_.open(std::move(*port), tag(0));
       counters.opened.add();
@@ -69,8 +74,16 @@ class SerialPlainPort : public PlainPort {
     show();
   }
   void show() { hub_.show(index_, stream_.is_open() ? "open" : "", opener_.problem()); }
+  /// With flow control the other side may take nothing for long: a command that waits is not to come then.
+  void unstick(std::uint64_t now) {
+    const auto held = held_output(stream_.fd());
+    if (!stuck_.is_stuck(held + stream_.waiting(), counters.tx_bytes.get() - held, now)) return;
+    stream_.forget();
+    forget_output(stream_.fd());
+  }
 
   SerialOpener opener_;
+  StuckWatch stuck_;
   PlainStream stream_;
 };
 

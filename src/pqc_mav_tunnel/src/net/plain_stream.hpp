@@ -24,6 +24,11 @@ class PlainStream {
   void send(ByteView datagram);
   /// Writes what the other side takes. False when the stream is broken.
   [[nodiscard]] bool flush();
+  /// Bytes of send() that have not left this program.
+  [[nodiscard]] std::size_t waiting() const noexcept { return out_.waiting(); }
+  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
+  /// What waits is lost, and counted.
+  void forget() noexcept { counters_.dropped.add(out_.clear()); }
   [[nodiscard]] std::uint64_t due() const noexcept { return is_open() ? framer_.due() : MavlinkFramer::kNever; }
   void on_time(std::uint64_t now);
   /// What waits is lost, and counted. The descriptor is the caller's to close.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/radio_port.hpp"
 
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -281,10 +280,7 @@ void RadioPort::push_again(Wire& wire, bool company, std::uint64_t now) noexcept
   while (const auto again = wire.again_.next(now, company)) counters_.dropped.add(wire.queue_.push(*again, now));
 }
 
-std::size_t RadioPort::queued() const noexcept {
-  int held = 0;
-  return ::ioctl(port_.get(), TIOCOUTQ, &held) == 0 && held > 0 ? static_cast<std::size_t>(held) : 0;
-}
+std::size_t RadioPort::queued() const noexcept { return held_output(port_); }
 
 std::size_t RadioPort::waiting_bytes() const noexcept {
   std::size_t out = out_end_ - out_begin_;

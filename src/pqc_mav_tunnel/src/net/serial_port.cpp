@@ -109,6 +109,11 @@ Fd open_serial(const SerialOptions& options) {
   return port;
 }
 
+std::size_t held_output(const Fd& port) noexcept {
+  int held = 0;
+  return ::ioctl(port.get(), TIOCOUTQ, &held) == 0 && held > 0 ? static_cast<std::size_t>(held) : 0;
+}
+
 void forget_output(const Fd& port) noexcept { ::ioctl(port.get(), TCFLSH, TCOFLUSH); }
 
 void close_serial(Fd& port) noexcept {

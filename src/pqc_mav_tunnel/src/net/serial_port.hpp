@@ -19,6 +19,8 @@ struct SerialOptions {
 /// Open, non-blocking, raw; what had arrived before is forgotten. Throws TunnelError(io, permission) with what to do.
 /// May take a moment: some drivers talk to the device.
 Fd open_serial(const SerialOptions& options);
+/// Bytes that were written and have not left.
+std::size_t held_output(const Fd& port) noexcept;
 /// What was written and has not left is thrown away.
 void forget_output(const Fd& port) noexcept;
 /// Closes without waiting for what has not been sent.

@@ -21,12 +21,12 @@ class OutQueue {
   /// The stream took so many bytes of it; returns how many datagrams are complete with that.
   std::size_t taken(std::size_t bytes) noexcept;
   [[nodiscard]] bool empty() const noexcept { return sizes_.empty(); }
-  [[nodiscard]] std::size_t datagrams() const noexcept { return sizes_.size(); }
+  /// Bytes.
+  [[nodiscard]] std::size_t waiting() const noexcept { return bytes_.size() - begin_; }
   /// The stream is gone; returns how many datagrams are with it.
   std::size_t clear() noexcept;
 
  private:
-  [[nodiscard]] std::size_t waiting() const noexcept { return bytes_.size() - begin_; }
   bool drop_oldest();
 
   std::size_t most_;
