@@ -147,12 +147,12 @@ std::optional<RelayWay> Engine::Impl::way() const {
   const auto picture = data->picture_of(0);
   if (!picture || !picture->current || picture->peer.empty()) return std::nullopt;
   RelayWay out{picture->peer, config.bind, {}};
-  if (const auto* paths = data->paths(); paths != nullptr && !paths->entry(out.gcs.path).via.empty()) {
+  if (const auto* paths = data->paths()) {
     const auto& entry = paths->entry(out.gcs.path);
-    if (entry.radio) return std::nullopt;
+    if (entry.radio || paths->only_commands(out.gcs.path)) return std::nullopt;
     const bool address = is_ipv4(entry.via) || is_ipv6(entry.via);
-    (address ? out.from : out.device) = entry.via;
-    if (!address) out.from.clear();
+    if (!entry.via.empty()) (address ? out.from : out.device) = entry.via;
+    if (!entry.via.empty() && !address) out.from.clear();
   }
   out.gcs.local = {};
   out.gcs.path = 0;

@@ -115,6 +115,17 @@ std::size_t through(RelayTable& relay, const SockAddr& client, const std::vector
   return out / 10;
 }
 
+TEST(RelayTable, WhatAnybodyGetsLetsNobodyIn) {
+  auto relay = table();
+  ASSERT_TRUE(relay.up(at("10.0.0.7", 1), kPacket, 64, 0).fresh);
+  for (const std::uint8_t first : {0x53, 0x63}) {  // Retry, RESTART
+    const auto down = relay.down(0, Bytes(25, first), kS);
+    EXPECT_TRUE(down.pass);
+    EXPECT_FALSE(down.first);
+  }
+  EXPECT_TRUE(relay.expire(4 * kS).has_value()) << "the ground station does not know it";
+}
+
 TEST(RelayTable, FloodsTakeNothingFromThoseThatAreAnswered) {
   auto relay = table(1000);
   const auto client = at("10.0.0.7", 1), other = at("10.0.0.8", 1);

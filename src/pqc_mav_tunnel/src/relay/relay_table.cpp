@@ -20,9 +20,10 @@ bool is_packet(ByteView datagram) noexcept {
 bool of_drone(ByteView datagram) noexcept {
   return !datagram.empty() && (is_packet(datagram) || datagram[0] == kFromDroneType);
 }
+/// Whoever sends a packet of no session gets a RESTART: that lets nobody in.
+bool is_for_anybody(ByteView datagram) noexcept { return datagram[0] == kRetryType || datagram[0] == kRestartType; }
 bool of_gcs(ByteView datagram) noexcept {
-  return !datagram.empty() && (is_packet(datagram) || datagram[0] == kFromGcsType || datagram[0] == kRetryType ||
-                               datagram[0] == kRestartType);
+  return !datagram.empty() && (is_packet(datagram) || datagram[0] == kFromGcsType || is_for_anybody(datagram));
 }
 
 }  // namespace
@@ -62,6 +63,7 @@ RelayTable::Up RelayTable::up(const SockAddr& client, ByteView datagram, std::ui
 RelayTable::Down RelayTable::down(std::size_t at, ByteView datagram, std::uint64_t now) noexcept {
   auto& place = places_[at];
   if (place.client.empty() || !of_gcs(datagram)) return {};
+  if (is_for_anybody(datagram)) return {true, false};
   place.heard = now;
   const Down out{true, !place.answered};
   place.answered = true;
