@@ -2,6 +2,7 @@
 // An engine with its autopilot on a serial port: what is carried, and what happens when the port comes and goes.
 #include "engine_fixture.hpp"
 #include "mavlink_stream.hpp"
+#include "two_ways.hpp"
 
 namespace pqcmav {
 namespace {
@@ -93,6 +94,16 @@ TEST_F(EngineSerial, EachFrameAloneWhereTheLinkIsShaped) {
   for (int i = 0; i < 10; ++i) append(burst, summed(mavlink2(76, 33)));
   port.send(burst);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(tunnel.ground.receive().value_or(Bytes{}).size(), 45u);
+}
+
+TEST_F(EngineSerial, EachFrameAloneWithSeveralPaths) {
+  TwoWays ways(TwoWays::Second::udp, {}, serial());
+  ASSERT_TRUE(ways.connect());
+  ASSERT_TRUE(eventually([&] { return count(*ways.drone, "opened") == 1; }));
+  Bytes burst;
+  for (int i = 0; i < 10; ++i) append(burst, summed(mavlink2(30, 28)));
+  port.send(burst);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ways.ground.receive().value_or(Bytes{}).size(), 40u);
 }
 
 TEST_F(EngineSerial, NoiseIsLeftOutAndCounted) {

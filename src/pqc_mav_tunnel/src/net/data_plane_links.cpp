@@ -72,7 +72,8 @@ Plaintext DataPlane::open_plain(const DroneEntry& entry) {
 Plaintext DataPlane::open_hub(const DroneEntry& entry, const std::string& prefix) {
   const auto& endpoints = entry.plain_endpoints;
   const auto key = prefix + (endpoints.size() > 1 ? "plain_endpoints" : "plain");
-  const auto together = std::min(kStreamTogether, config_.max_payload);
+  // With several paths each message goes its own ways.
+  const auto together = config_.paths.empty() ? std::min(kStreamTogether, config_.max_payload) : 0;
   const std::lock_guard lock(side_mutex_);
   if (!side_)
     side_ = std::make_unique<PlainSide>(
