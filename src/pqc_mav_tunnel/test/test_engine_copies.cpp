@@ -135,7 +135,10 @@ TEST(EngineAgain, WhereOnePathLivesItGoesBySameWayASecondTime) {
   EXPECT_EQ(total(*ways.gcs, "drop_replay"), replays);
 }
 
-TEST(EngineLate, AHeldBackCommandIsNotExecutedLate) {
+class EngineLate : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(RekeyFirst, EngineLate, ::testing::Bool());
+
+TEST_P(EngineLate, AHeldBackCommandIsNotExecutedLate) {
   TwoWays ways(Second::udp);
   ASSERT_TRUE(settled(ways));
   ASSERT_TRUE(ways.drone->use_path("other", "off"));
@@ -162,10 +165,40 @@ TEST(EngineLate, AHeldBackCommandIsNotExecutedLate) {
     ASSERT_TRUE(ways.passes_down());
     std::this_thread::sleep_for(20ms);
   }
+  if (GetParam()) {
+    // Packets under the keys before are taken for 2 s more.
+    ASSERT_TRUE(ways.drone->request_rekey("uav1", "", "test", patience()).ok);
+  }
   for (const auto& packet : packets) ways.lte->send_down(packet);
   EXPECT_EQ(times(ways.autopilot, override_held, 500ms), 0u);
   EXPECT_GE(total(*ways.drone, "drop_late"), 1u);
   EXPECT_TRUE(ways.passes());
+  expect_all_accounted_for(*ways.drone);
+}
+
+TEST(EngineSilence, WhatIsHeldBackWithAllElseIsNotExecutedEither) {
+  TwoWays ways(Second::udp);
+  ASSERT_TRUE(settled(ways));
+  ASSERT_TRUE(ways.drone->use_path("other", "off"));
+  ASSERT_TRUE(ways.passes());
+  std::this_thread::sleep_for(300ms);
+  ways.lte->record(true);
+  ways.lte_passes(true, false);
+  const auto held = message(kOverride, 1);
+  const auto end = std::chrono::steady_clock::now() + 4300ms;  // 2 s and the round trip, of which 2 s count at most
+  while (std::chrono::steady_clock::now() < end) {
+    ways.ground.send(held, plain_port(*ways.gcs, "uav1"));
+    std::this_thread::sleep_for(50ms);
+  }
+  const auto packets = ways.lte->take(Way::down);
+  ASSERT_GE(packets.size(), 50u);
+  // Those of the last 4 s may pass, once an answer that is as new has come. They stay away, and so does the answer.
+  for (std::size_t i = 0; i < packets.size() / 2; ++i) ways.lte->send_down(packets[i]);
+  EXPECT_EQ(times(ways.autopilot, held, 300ms), 0u);
+  EXPECT_GE(total(*ways.drone, "drop_late"), 5u);
+  ways.lte_passes(true, true);
+  EXPECT_TRUE(ways.passes());
+  EXPECT_EQ(times(ways.autopilot, held, 300ms), 0u);
   expect_all_accounted_for(*ways.drone);
 }
 

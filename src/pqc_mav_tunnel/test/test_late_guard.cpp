@@ -35,14 +35,43 @@ TEST(LateGuard, SilenceMakesNothingLate) {
   EXPECT_TRUE(guard.is_late(7, 109, kAfter, 18 * kS));
 }
 
-TEST(LateGuard, AnotherKeyBeginsAnew) {
+TEST(LateGuard, AnotherKeyBeginsAnewAndTheOneBeforeIsKnown) {
   LateGuard guard;
   pass(guard, 10 * kS, 20 * kS);
   EXPECT_FALSE(guard.is_late(8, 3, kAfter, 20 * kS));
   guard.note(8, 5, 20 * kS + 1);
-  EXPECT_FALSE(guard.is_late(7, 100, kAfter, 20 * kS + 2));
+  EXPECT_TRUE(guard.is_late(7, 100, kAfter, 20 * kS + 2));
+  EXPECT_FALSE(guard.is_late(7, 190, kAfter, 20 * kS + 2));
   EXPECT_FALSE(guard.is_late(8, 3, kAfter, 21 * kS));
   EXPECT_TRUE(guard.is_late(8, 3, kAfter, 23 * kS));
+}
+
+TEST(LateGuard, AfterASilenceAnAnswerSaysWhatIsNew) {
+  LateGuard guard;
+  pass(guard, 10 * kS, 11 * kS);
+  guard.doubt(16 * kS);
+  EXPECT_TRUE(guard.is_late(7, 115, kAfter, 18 * kS));
+  guard.answered(7, 120, 15 * kS);
+  EXPECT_TRUE(guard.is_late(7, 121, kAfter, 18 * kS)) << "the question was from before";
+  guard.answered(9, 120, 17 * kS);
+  EXPECT_TRUE(guard.is_late(7, 121, kAfter, 18 * kS)) << "under a strange key";
+  guard.answered(7, 120, 17 * kS);
+  EXPECT_FALSE(guard.doubted());
+  EXPECT_TRUE(guard.is_late(7, 119, kAfter, 18 * kS));
+  EXPECT_FALSE(guard.is_late(7, 121, kAfter, 18 * kS));
+}
+
+TEST(LateGuard, WithNewKeysTheOldOnesStayInDoubt) {
+  LateGuard guard;
+  pass(guard, 10 * kS, 11 * kS);
+  guard.doubt(16 * kS);
+  guard.note(8, 0, 18 * kS);
+  EXPECT_FALSE(guard.is_late(8, 0, kAfter, 18 * kS));
+  EXPECT_TRUE(guard.is_late(7, 200, kAfter, 18 * kS));
+  guard.doubt(18 * kS);
+  guard.answered(8, 3, 19 * kS);
+  EXPECT_TRUE(guard.is_late(8, 2, kAfter, 19 * kS));
+  EXPECT_TRUE(guard.is_late(7, 200, kAfter, 19 * kS)) << "it was sealed before what answered";
 }
 
 TEST(LateGuard, KnowsNothingAtFirstAndEightSecondsAtMost) {

@@ -89,7 +89,7 @@ struct ProcessCounters {
   Counter kernel;         // what the kernel dropped at the data port; of a run that came as one, one
   Counter yielded;        // on all links
   Counter copies;         // packets that came before, by another path or again, as planned
-  Counter overtaken;      // packets that came so long after later ones that they are out of date
+  Counter overtaken;      // packets that may be old: long after later ones, or after a silence
   Counter standby;        // drone: data frames of a station that is not the active one
   Counter other_version;  // of drop_malformed: packets of an older protocol
   Counter doubled;        // of drop_replay: packets that came the first time in the last 0.1-0.2 s

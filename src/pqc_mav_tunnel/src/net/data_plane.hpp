@@ -337,8 +337,10 @@ class DataPlane {
   [[nodiscard]] bool is_planned_copy(Link& link, ByteView payload, const SockAddr& source, std::uint64_t now) noexcept;
   void note_arrived(Link& link, std::uint64_t now);
   [[nodiscard]] bool comes_by_main(const Link& link, const SockAddr& source) const noexcept;
-  [[nodiscard]] bool is_overtaken(const Link& link, std::uint64_t key, std::uint64_t sequence,
-                                  std::uint64_t now) const noexcept;
+  void doubt_after(Link& link, std::uint64_t silence, std::uint64_t now) noexcept;
+  void end_doubt(Link& link, const ControlList& controls, const Header& header) noexcept;
+  [[nodiscard]] bool may_be_old(const Link& link, std::uint64_t key, std::uint64_t sequence,
+                                std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_outdated(const Link& link, ByteView datagram) const noexcept;
   void take_path(std::size_t path, const std::string& why, std::uint64_t now);
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, const SockAddr& source,
@@ -350,8 +352,8 @@ class DataPlane {
   bool watch_key_age(Link& link);
   [[nodiscard]] bool stopped(const Link& link) const noexcept { return link.key_old && config_.stop_on_old_keys; }
   void other_version(const SockAddr& source, std::uint64_t now);
-  void on_data(std::size_t index, FrameType type, MutableBytes payload, bool overtaken);
-  void on_bundle(std::size_t index, MutableBytes payload, bool overtaken);
+  void on_data(std::size_t index, FrameType type, MutableBytes payload, bool old);
+  void on_bundle(std::size_t index, MutableBytes payload, bool old);
   void count_delivered(Link& link, std::size_t datagrams) noexcept;
   void deliver(std::size_t index, MutableBytes payload);
   void flush_delivery();

@@ -13,6 +13,11 @@ constexpr std::uint32_t kPing = 4, kTimesync = 111;  // they ask how long a way 
 // A radio that is not the main path has no shaper: copies take at most half of its rate.
 constexpr std::uint64_t kRadioShare = 2;
 
+std::uint64_t late_after(const Link& link) noexcept {
+  const auto most = to_ns(kLateAfter);
+  return most + std::min(link.probes.rtt_ns().value_or(0), most);
+}
+
 }  // namespace
 
 /// Does the other end know of several paths of this drone, and of which way goes what?
@@ -113,14 +118,28 @@ void DataPlane::note_arrived(Link& link, std::uint64_t now) {
   link.late->note(key_of(keys->id), link.session.next_expected(), now);
 }
 
-/// Did a later packet come so long before this one that this one is out of date?
-bool DataPlane::is_overtaken(const Link& link, std::uint64_t key, std::uint64_t sequence,
-                             std::uint64_t now) const noexcept {
-  const auto most = to_ns(kLateAfter);
-  return link.late && link.late->is_late(key, sequence, most + std::min(link.probes.rtt_ns().value_or(0), most), now);
+/// At a drone, a packet after a silence: somebody may have held back this one and what comes now.
+void DataPlane::doubt_after(Link& link, std::uint64_t silence, std::uint64_t now) noexcept {
+  // A station that has just become the active one sent no data before.
+  if (!link.late || std::min(silence, now - std::min(now, link.roused_ns)) <= late_after(link)) return;
+  link.late->doubt(now - late_after(link));
+  link.next_probe_ns = std::min(link.next_probe_ns, now);
 }
 
-/// Of what was overtaken the drone takes nothing, for it may be a command. The ground takes what happened, late as it is,
+void DataPlane::end_doubt(Link& link, const ControlList& controls, const Header& header) noexcept {
+  if (!link.late || !link.late->doubted()) return;
+  for (std::size_t i = 0; i < controls.count; ++i)
+    if (const auto* reply = std::get_if<ProbeReply>(&controls.items[i]); reply && link.probes.waits_for(*reply))
+      link.late->answered(key_of(header.session_id), header.sequence, reply->t1);
+}
+
+/// Is it of a time of doubt, or did a later packet come so long before that this one is out of date?
+bool DataPlane::may_be_old(const Link& link, std::uint64_t key, std::uint64_t sequence,
+                           std::uint64_t now) const noexcept {
+  return link.late && link.late->is_late(key, sequence, late_after(link), now);
+}
+
+/// Of what may be old the drone takes nothing, for it may be a command. The ground takes what happened, late as it is,
 /// and of a drone with several paths no value of which it has newer ones.
 bool DataPlane::is_outdated(const Link& link, ByteView datagram) const noexcept {
   if (config_.role == Role::drone) return true;

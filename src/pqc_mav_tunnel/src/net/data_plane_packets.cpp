@@ -231,6 +231,7 @@ void DataPlane::on_compact(MutableBytes datagram, const SockAddr& source, std::u
 void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t head, MutableBytes datagram,
                           const SockAddr& source, std::uint64_t now) {
   auto* link = links_[index].get();
+  const auto silence = link->session.silence(now);
   const auto opened = link->counters.open_time.measure([&] { return link->session.open(header, datagram, now, head); });
   if (opened.drop) {
     // Who is always overtaken is heard all the same. So is each path of a drone, to which the ground station sends copies.
@@ -255,6 +256,7 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
 
   link->counters.enc_rx_packets.add();
   link->counters.enc_rx_bytes.add(datagram.size());
+  if (config_.role == Role::drone) doubt_after(*link, silence, now);
   if (paths_ && index == 0 && opened.current) heard_by_path(*link, source, datagram.size(), now);
   if (opened.behind != 0) [[unlikely]]
     link->counters.window_depth[depth_class(opened.behind)].add();
@@ -286,37 +288,37 @@ void DataPlane::on_packet(std::size_t index, const Header& header, std::size_t h
     say_arrived(*link, now);
   }
   if (opened.type != FrameType::control) {
-    const bool overtaken =
-        opened.behind != 0 && opened.current && is_overtaken(*link, key_of(header.session_id), header.sequence, now);
-    return on_data(index, opened.type, opened.payload, overtaken);
+    return on_data(index, opened.type, opened.payload,
+                   may_be_old(*link, key_of(header.session_id), header.sequence, now));
   }
   ControlList controls;
   if (!parse_controls(opened.payload, controls)) return count_drop(link, Drop::decrypt_fail);
   totals_.control.add();
   link->counters.control.add();
+  end_doubt(*link, controls, header);
   on_control(*link, index, controls, opened.current, source, now);
 }
 
-void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload, bool overtaken) {
+void DataPlane::on_data(std::size_t index, FrameType type, MutableBytes payload, bool old) {
   auto& link = *links_[index];
   // Commands are taken from the active station alone, whatever another one believes.
   if (config_.role == Role::drone && link.quiet()) return totals_.standby.add();
   if (stopped(link)) return count_drop(&link, Drop::unknown);
-  if (type == FrameType::bundle) return on_bundle(index, payload, overtaken);
+  if (type == FrameType::bundle) return on_bundle(index, payload, old);
   if (payload.size() > config_.max_payload) return count_drop(&link, Drop::malformed);
-  if (overtaken && is_outdated(link, payload)) return totals_.overtaken.add();
+  if (old && is_outdated(link, payload)) return totals_.overtaken.add();
   count_delivered(link, 1);
   deliver(index, payload);
 }
 
 /// All of it that is up to date, or nothing.
-void DataPlane::on_bundle(std::size_t index, MutableBytes payload, bool overtaken) {
+void DataPlane::on_bundle(std::size_t index, MutableBytes payload, bool old) {
   BundleParts parts;
   if (!parse_bundle(payload, parts)) return count_drop(links_[index].get(), Drop::decrypt_fail);
   const auto items = std::span(parts.items).first(parts.count);
   if (std::ranges::any_of(items, [&](ByteView each) { return each.size() > config_.max_payload; }))
     return count_drop(links_[index].get(), Drop::malformed);
-  if (overtaken) {
+  if (old) {
     const auto end = std::remove_if(parts.items.begin(), parts.items.begin() + static_cast<std::ptrdiff_t>(parts.count),
                                     [&](ByteView each) { return is_outdated(*links_[index], each); });
     parts.count = static_cast<std::size_t>(end - parts.items.begin());

@@ -290,6 +290,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
         paths_->count_taken(link.peer.path);
       }
     }
+    note_arrived(link, now);
     std::array<std::uint8_t, 16> tlvs{};
     send_control_now(link, ByteView(tlvs).first(append_switched(tlvs, epoch)), now);
   } else {

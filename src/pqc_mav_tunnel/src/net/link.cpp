@@ -7,9 +7,8 @@
 namespace pqcmav {
 
 void ProbeTracker::on_reply(const ProbeReply& reply, std::uint64_t t4) noexcept {
-  auto& open = open_[reply.id % open_.size()];
-  if (reply.id == 0 || reply.id != open.id || reply.t1 != open.t1) return;
-  open.id = 0;
+  if (!waits_for(reply)) return;
+  open_[reply.id % open_.size()].id = 0;
   const auto held = reply.t3 - reply.t2;
   if (t4 < reply.t1 || reply.t3 < reply.t2 || held > t4 - reply.t1) return;  // impossible: a confused peer's clock
   const auto rtt = t4 - reply.t1 - held;

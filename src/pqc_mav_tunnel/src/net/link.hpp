@@ -78,6 +78,11 @@ class ProbeTracker {
   [[nodiscard]] std::optional<std::int64_t> offset_ns() const noexcept { return least(&Sample::offset); }
   /// When the newest probe was sent that was answered; 0: none was.
   [[nodiscard]] std::uint64_t answered_ns() const noexcept { return answered_; }
+  /// Does it answer one of the last eight, for the first time?
+  [[nodiscard]] bool waits_for(const ProbeReply& reply) const noexcept {
+    const auto& open = open_[reply.id % open_.size()];
+    return reply.id != 0 && reply.id == open.id && reply.t1 == open.t1;
+  }
   /// The next probe; replies to the last eight count, each once. (Behind a long queue more than one is on its way.)
   Probe ask(std::uint64_t t1) noexcept {
     const Probe probe{next_id_++, t1};

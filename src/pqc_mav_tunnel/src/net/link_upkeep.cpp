@@ -11,7 +11,8 @@ UpkeepWord append_upkeep(Link& link, const UpkeepRules& rules, MutableBytes tlvs
   // What the drone says twice a second names its session, so that a gcs which does not hold it can say so.
   const bool drone = rules.drone;
   out.names_session = drone;
-  const bool silent = drone && link.session.silence(now) >= rules.probe_silence_ns;
+  const bool doubts = link.late && link.late->doubted();
+  const bool silent = drone && (doubts || link.session.silence(now) >= rules.probe_silence_ns);
   if (now >= link.next_report_ns) {
     link.next_report_ns = now + to_ns(kReportEvery);
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);

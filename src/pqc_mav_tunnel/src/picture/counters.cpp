@@ -102,9 +102,9 @@ constexpr auto kProcessCounters = joined(
         row<&P::copies>("packets that came before: by another path of the drone, or again, as planned [count]",
                         "drop_copy")
             .only(kNoMessage),
-        row<&P::overtaken>("packets that came so long after later ones that they are out of date [count]", "drop_late")
+        row<&P::overtaken>("packets that may be old: long after later ones, or after a silence [count]", "drop_late")
             .only(kNoMessage)
-            .warns(kServerRank + 7, "packets that came long after later ones, as if somebody held them back"),
+            .warns(kServerRank + 7, "packets that may be old: long after later ones, or after a silence"),
         row<&P::used_twice>("sessions that ended because the peer used the number of a packet twice [count]")
             .only(kNoMessage)
             .warns(kSnapshotRank + 2, "sessions ended because the other end used the number of a packet twice"),
