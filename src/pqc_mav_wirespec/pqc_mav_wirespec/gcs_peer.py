@@ -95,7 +95,7 @@ class GcsPeer(UdpPeer):
             link.install(done.keys, now)
             if done.addresses:
                 several = bool(done.keys.features & FEATURE_PATHS)
-                self.paths[done.drone_id] = Paths(done.addresses, several=several)
+                self.paths[done.drone_id] = Paths(done.addresses, several=several, began=now)
             self.completed.append(done)
 
     def _targets(self, drone_id: str, length: int) -> list[Address]:

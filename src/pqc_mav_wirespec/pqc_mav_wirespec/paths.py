@@ -55,6 +55,7 @@ class Paths:
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
     several: bool = False
     told: control.Paths | None = None
+    began: float = 0.0
     _known: dict[Address, _Known] = field(default_factory=dict)
     _numbers: count[int] = field(default_factory=count)
     _joined: float = -NEVER
@@ -65,7 +66,7 @@ class Paths:
         contested = len(self.answered) > 1 or self.several
         for address in self.answered[:LIVING]:
             due = 0.0 if contested else NEVER
-            self._known[address] = _Known(0.0, due, answered=True, number=next(self._numbers))
+            self._known[address] = _Known(self.began, due, answered=True, number=next(self._numbers))
 
     @property
     def living(self) -> list[Address]:
@@ -87,9 +88,9 @@ class Paths:
         return [address for address in self.living if self._is_main(address)]
 
     def _beside(self, address: Address) -> list[Address]:
-        """Those that live of the same path."""
+        """Those that live of the same path; without a number, all."""
         path = self._known[address].path
-        return [other for other in self.living if other != address and self._known[other].path == path]
+        return [other for other in self.living if other != address and path in (None, self._known[other].path)]
 
     def on_told(self, word: control.Paths) -> None:
         """PATHS; an older word than the last one changes nothing."""

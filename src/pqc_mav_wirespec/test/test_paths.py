@@ -136,6 +136,23 @@ def test_addresses_are_judged_among_those_of_their_path():
     assert (made.targets(10), made.copies()) == ([Z], [X])
 
 
+def test_an_address_of_the_handshake_without_a_number_goes_like_any_other():
+    made = Paths((X, Y), random_bytes=paths().random_bytes, several=True)
+    for address, value in made.challenges(0.0):
+        if address == Y:
+            made.on_response(value, 0.0, 0)
+    run(made, 2.9, set(), packets=[Y])
+    assert made.living == [X, Y]
+    run(made, 5.0, set(), now=2.9, packets=[Y])
+    assert made.living == [Y]
+
+
+def test_an_address_of_the_handshake_has_its_three_seconds():
+    made = Paths((X, Y), random_bytes=paths().random_bytes, began=100.0)
+    run(made, 102.9, {X, Y}, now=100.0, packets=[Y])
+    assert made.living == [X, Y]
+
+
 def test_an_address_without_a_number_is_asked_for_it():
     made = Paths((Y,), random_bytes=paths().random_bytes, several=True)
     assert len(run(made, 3.5, set(), packets=[Y])) == 4
