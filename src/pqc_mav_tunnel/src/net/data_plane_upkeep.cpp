@@ -15,6 +15,17 @@ namespace {
 
 constexpr std::uint64_t kInstallNs = 50'000;
 
+template <typename... Kinds>
+bool is_any_of(const Control& control) noexcept {
+  return (std::holds_alternative<Kinds>(control) || ...);
+}
+
+/// Does this end say that, and not the other one?
+bool is_own(const Control& control, Role role) noexcept {
+  return role == Role::gcs ? is_any_of<ReturnGrant, RestartToken, PathChallenge, TermTold, Aside>(control)
+                           : is_any_of<PathResponse, RoleTold, PathsTold>(control);
+}
+
 }  // namespace
 
 void DataPlane::on_control(Link& link, std::size_t index, const ControlList& controls, bool current,
@@ -23,6 +34,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
   const auto pinned_for = [&pin](std::uint32_t request) { return pin.request_id == request ? pin.for_s : 0; };
   for (std::size_t i = 0; i < controls.count; ++i) {
     const auto& control = controls.items[i];
+    if (is_own(control, config_.role)) continue;
     if (const auto* probe = std::get_if<Probe>(&control)) {
       answer_probe(link, *probe, source, now);
     } else if (const auto* reply = std::get_if<ProbeReply>(&control)) {
@@ -41,7 +53,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       link.remote = *report;
       link.remote_at_ns = now;
     } else if (const auto* told = std::get_if<RoleTold>(&control)) {
-      if (config_.role == Role::gcs && current) on_role(link, index, *told, now);
+      if (current) on_role(link, index, *told, now);
       acknowledge(link, control, now);
     } else if (const auto* known = std::get_if<TermTold>(&control)) {
       // The active station alone may lift the drone's term: a captured standby would leave the others below it.
@@ -65,7 +77,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* challenge = std::get_if<PathChallenge>(&control)) {
       if (current) link.estimator.on_aside(key_of(link.session.current()->id));
       const bool numbered = paths_ && link.session.agreed(features::kPaths);
-      if (config_.role == Role::drone && (numbered || came_by_the_route(link, source))) {
+      if (numbered || came_by_the_route(link, source)) {
         const OneControl answer(PathResponse{challenge->random, numbered ? source.path : kNoPath});
         send_control_to(link, numbered ? &source : nullptr, answer, now);
       }
@@ -73,7 +85,6 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       if (link.paths && current) link.paths->on_response(response->random, now, response->path);
       follow_path(link, now);
     } else if (const auto* word = std::get_if<PathsTold>(&control)) {
-      if (config_.role != Role::gcs) continue;
       if (link.paths && current) link.paths->on_told(*word, now);
       follow_path(link, now);
       acknowledge(link, control, now);
@@ -91,7 +102,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       link.closed_by_peer = true;
       link.moved = close->reason == kCloseMoved;
       if (handshakes_ != nullptr) handshakes_->on_session_ended(index, now);
-      changed(index, now);
+      return changed(index, now);  // what follows would find no session
     }
   }
 }

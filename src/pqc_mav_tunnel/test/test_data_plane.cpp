@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an authentic peer may say to a data plane: keys out of a seed, and the peer's end in the test's hands. A peer may
+// have been captured.
+#include "net/data_plane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "engine_fixture.hpp"
+#include "session_fixture.hpp"
+
+namespace pqcmav {
+namespace {
+
+using namespace test;
+using Controls = std::vector<Control>;
+
+constexpr ByteArray<kReturnKeySize> kReturnKey{};
+/// One of each that changes a session, and what would end the other end's reading of a frame early.
+const Controls kAll = {Probe{1, 1},
+                       ProbeReply{1, 1, 1, 1},
+                       LinkReport{},
+                       Switched{0},
+                       RekeyRequest{1, "", ""},
+                       Keepalive{},
+                       RekeyResult{1, true, 0, 1, ""},
+                       HandshakePart{ByteView(kReturnKey)},
+                       ReturnGrant{1, {}, ByteView(kReturnKey)},
+                       RestartToken{},
+                       Seen{0},
+                       PathChallenge{},
+                       PathResponse{},
+                       RoleTold{StationRole::standby, 5},
+                       TermTold{5},
+                       Got{38, {}},
+                       Aside{1},
+                       Pin{1, 1},
+                       Arrived{0, 1, 1},
+                       PathsTold{1, 0, 0, false, false}};
+
+/// A data plane, and the peers that have sessions with it.
+struct Plane {
+  Plane(Role role, const FlatConfig& more = {})
+      : peers(2),
+        role_(role),
+        config(
+            EngineConfig::from_flat(with(role == Role::gcs ? gcs_values(keys) : drone_values(keys, "uav1", 1), more))),
+        data(config, events, {}) {
+    data.start();
+    gcs_at_ = resolve("127.0.0.1", data.data_port(), false, SOCK_DGRAM);
+  }
+  ~Plane() { data.stop(); }
+
+  struct Peer {
+    UdpPeer socket;
+    std::optional<Session> session;
+  };
+
+  /// New keys at both ends, as after a first handshake, and the packets that make them current.
+  [[nodiscard]] bool connect(std::size_t link = 0, std::optional<SessionId> id = std::nullopt,
+                             std::uint16_t features = features::kStations) {
+    auto pair = source_.make(0);
+    for (auto* each : {&pair.drone, &pair.gcs}) {
+      each->features = features;
+      if (id) each->session_id = *id;
+    }
+    auto& peer = peers[link];
+    Session session(role_ == Role::gcs, kTimers, 1024);
+    session.install(std::move(role_ == Role::gcs ? pair.drone : pair.gcs), now_ns());
+    if (role_ == Role::gcs) {
+      peer.session = std::move(session);
+      EXPECT_TRUE(data.ask([&] {
+        data.install_now(0, std::move(pair.gcs), {peer.socket.address()}, now_ns());
+        return true;
+      }));
+      say(link, {Keepalive{}});
+      return true;
+    }
+    const StationPart part{link, link == 0 ? StationRole::active : StationRole::standby, 1};
+    if (!data.install(link, std::move(pair.drone), peer.socket.address(), part, data.set_backs())) return false;
+    peer.session = std::move(session);
+    return hear(link).has_value();  // SWITCHED
+  }
+  void say(std::size_t link, const Controls& controls) {
+    Bytes packet(kOverhead + kControlFrameMax);
+    std::size_t used = 0;
+    for (const auto& each : controls)
+      used = *append_control(MutableBytes(packet).subspan(kHeaderSize, kControlFrameMax), used, each);
+    packet.resize(kOverhead + used);
+    ASSERT_TRUE(peers[link].session->seal(FrameType::control, packet, now_ns()));
+    peers[link].socket.send(packet, gcs_at_);
+  }
+  /// What the next control frame says; nothing when none comes.
+  [[nodiscard]] std::optional<ControlList> hear(std::size_t link, milliseconds limit = 10s) {
+    auto& peer = peers[link];
+    while (auto packet = peer.socket.receive(limit)) {
+      const auto header = parse_header(*packet);
+      if (!header) continue;
+      const auto opened = peer.session->open(*header, *packet, now_ns());
+      ControlList out;
+      if (!opened.drop && opened.type == FrameType::control && parse_controls(opened.payload, out)) return out;
+    }
+    return std::nullopt;
+  }
+  /// The places in Control of all that is said until this probe is answered.
+  [[nodiscard]] std::set<std::size_t> until_answer(std::size_t link, std::uint32_t probe) {
+    std::set<std::size_t> out;
+    while (const auto heard = hear(link))
+      for (std::size_t i = 0; i < heard->count; ++i) {
+        out.insert(heard->items[i].index());
+        if (const auto* reply = std::get_if<ProbeReply>(&heard->items[i]); reply != nullptr && reply->id == probe)
+          return out;
+      }
+    ADD_FAILURE() << "no answer";
+    return out;
+  }
+  [[nodiscard]] bool lives() {
+    const auto before = data.totals().ticks.get();
+    return eventually([&] { return data.totals().ticks.get() > before; });
+  }
+  [[nodiscard]] LinkPicture picture(std::size_t link = 0) const { return *data.picture_of(link); }
+
+  KeyFolders keys;
+  std::vector<Peer> peers;
+
+ private:
+  Role role_;
+  KeySource source_{1};
+  SockAddr gcs_at_;
+
+ public:
+  EngineConfig config;
+  EventQueue events{LogLevel::info};
+  DataPlane data;
+};
+
+/// What follows a CLOSE in its frame finds no session any more.
+TEST(DataPlane, NothingAfterAGoodbyeCounts) {
+  for (const auto role : {Role::gcs, Role::drone}) {
+    Plane plane(role);
+    for (const auto& each : kAll) {
+      ASSERT_TRUE(plane.connect());
+      plane.say(0, {Close{kCloseMoved}, each});
+      ASSERT_TRUE(eventually([&] { return plane.picture().closed_by_peer; })) << each.index();
+      ASSERT_TRUE(plane.lives());
+    }
+  }
+}
+
+TEST(DataPlane, WhatTheWrongEndSaysIsSkipped) {
+  const Controls of_gcs = {ReturnGrant{1, {}, ByteView(kReturnKey)}, RestartToken{}, PathChallenge{}, TermTold{5},
+                           Aside{1}};
+  const Controls of_drone = {PathResponse{}, RoleTold{StationRole::standby, 5}, PathsTold{1, 0, 0, false, false}};
+  for (const auto role : {Role::gcs, Role::drone}) {
+    Plane plane(role);
+    ASSERT_TRUE(plane.connect());
+    auto said = role == Role::gcs ? of_gcs : of_drone;
+    said.push_back(Probe{77, 1});
+    plane.say(0, said);
+    const auto heard = plane.until_answer(0, 77);
+    EXPECT_FALSE(heard.contains(Control(Got{}).index()));
+    EXPECT_FALSE(heard.contains(Control(PathResponse{}).index()));
+  }
+}
+
+}  // namespace
+}  // namespace pqcmav
