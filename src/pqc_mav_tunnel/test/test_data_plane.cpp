@@ -78,7 +78,8 @@ struct Plane {
       return true;
     }
     const StationPart part{link, link == 0 ? StationRole::active : StationRole::standby, 1};
-    if (!data.install(link, std::move(pair.drone), peer.socket.address(), part, data.set_backs())) return false;
+    const auto put = data.install(link, std::move(pair.drone), peer.socket.address(), part, data.set_backs());
+    if (put != Installed::yes) return false;
     peer.session = std::move(session);
     return hear(link).has_value();  // SWITCHED
   }
@@ -135,6 +136,8 @@ struct Plane {
   DataPlane data;
 };
 
+const Names kBoth = {"north@127.0.0.1:1", "south@127.0.0.1:2"};
+
 /// What follows a CLOSE in its frame finds no session any more.
 TEST(DataPlane, NothingAfterAGoodbyeCounts) {
   for (const auto role : {Role::gcs, Role::drone}) {
@@ -162,6 +165,20 @@ TEST(DataPlane, WhatTheWrongEndSaysIsSkipped) {
     EXPECT_FALSE(heard.contains(Control(Got{}).index()));
     EXPECT_FALSE(heard.contains(Control(PathResponse{}).index()));
   }
+}
+
+/// A station chooses the id of its session. One that is captured could choose another one's, and have its packets.
+TEST(DataPlane, ASessionsIdIsNoOtherOnes) {
+  Plane plane(Role::drone, {{"peer", kBoth}, {"standby", true}});
+  ASSERT_TRUE(plane.connect(0));
+  const auto id = plane.picture().current->id;
+  EXPECT_FALSE(plane.connect(1, id));
+  plane.say(0, {Probe{78, 1}});
+  (void)plane.until_answer(0, 78);
+  EXPECT_TRUE(plane.connect(1));
+  EXPECT_FALSE(plane.connect(0, plane.picture(1).current->id));
+  plane.say(0, {Probe{79, 1}});
+  (void)plane.until_answer(0, 79);
 }
 
 }  // namespace

@@ -231,8 +231,15 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
                          : joins               ? StationRole::standby
                                                : StationRole::active,
                          choice_.term_of(*first)};
-    ok = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part, life_);
+    const auto put = data_->install(joins ? 1 : 0, std::move(outcome.keys), outcome.gcs, part, life_);
+    ok = put == Installed::yes;
     if (!ok) outcome.error = HandshakeError::cancelled;
+    if (put == Installed::id_taken) {
+      outcome.error = HandshakeError::malformed;
+      outcome.reason =
+          "The ground station gave its session the id of another one that this drone has, whose packets would then go "
+          "astray: somebody may control that ground station.";
+    }
   }
   wipe_stack();
   const bool told = outcome.error == HandshakeError::rejected && !outcome.avoided.empty();

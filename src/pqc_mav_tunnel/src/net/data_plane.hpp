@@ -64,6 +64,10 @@ struct StationPart {
   std::uint32_t term = 0;
 };
 
+/// Were keys put in place? Not when the thread is not running, nor under an id of another session: a captured station
+/// would take that one's packets away.
+enum class Installed : std::uint8_t { yes, no, id_taken };
+
 class HandshakeRelay;
 
 class DataPlane {
@@ -164,13 +168,13 @@ class DataPlane {
   void try_plain(const DroneEntry& before, const DroneEntry& wanted);
   /// Closes what open_plain() opened.
   void close_plain(Plaintext plain);
-  /// Puts keys in place and returns when they receive. False when the thread is not running (then nothing was
-  /// installed). `peer`: where the handshake came from; empty inside a session, which stays where it is.
+  /// Puts keys in place and returns when they receive. `peer`: where the handshake came from; empty inside a session,
+  /// which stays where it is.
   /// `part`: of a drone's first handshake, the station that it was with; a session with another one in this link ends.
   /// `life`: set_backs() when the handshake began. If it is another one now, nothing is installed, as when the thread is
   /// not running.
-  bool install(std::size_t link, SessionKeys keys, const SockAddr& peer, const std::optional<StationPart>& part,
-               std::uint64_t life);
+  Installed install(std::size_t link, SessionKeys keys, const SockAddr& peer, const std::optional<StationPart>& part,
+                    std::uint64_t life);
   /// How often this machine was set back to a snapshot, or copied, since the start.
   [[nodiscard]] std::uint64_t set_backs() const noexcept { return totals_.set_back.get(); }
   /// drone: the standby's session and the active one change places, under a new term. False when the standby cannot

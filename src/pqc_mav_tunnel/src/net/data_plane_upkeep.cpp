@@ -314,22 +314,24 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
   changed(index, now);
 }
 
-bool DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer,
-                        const std::optional<StationPart>& part, std::uint64_t life) {
-  std::promise<bool> installed;
+Installed DataPlane::install(std::size_t index, SessionKeys keys, const SockAddr& peer,
+                             const std::optional<StationPart>& part, std::uint64_t life) {
+  std::promise<Installed> installed;
   auto done = installed.get_future();
   auto shared = std::make_shared<SessionKeys>(std::move(keys));
   const bool accepted = post([&, shared] {
     try {
-      if (life != set_backs()) return installed.set_value(false);
+      if (life != set_backs()) return installed.set_value(Installed::no);
+      if (const auto it = by_session_.find(key_of(shared->session_id)); it != by_session_.end() && it->second != index)
+        return installed.set_value(Installed::id_taken);
       if (part) make_way(index, *part, now_ns());
       install_now(index, std::move(*shared), peer.empty() ? std::vector<SockAddr>{} : std::vector{peer}, now_ns());
-      installed.set_value(true);
+      installed.set_value(Installed::yes);
     } catch (...) {
       installed.set_exception(std::current_exception());
     }
   });
-  if (!accepted) return false;
+  if (!accepted) return Installed::no;
   // The data thread takes about as long as falling asleep and being woken would; a handshake waits for this.
   for (const auto until = now_ns() + kInstallNs;
        done.wait_for(std::chrono::seconds(0)) != std::future_status::ready && now_ns() < until;)
