@@ -37,8 +37,8 @@ inline constexpr seconds kCommandsPathProbe{5}, kCommandsPathSilent{12}, kPathId
 // So long a first handshake waits for any answer by one path before it tries the next one.
 inline constexpr seconds kPathAttempt{1}, kRadioPathAttempt{3};
 inline constexpr std::size_t kWindowBits = 1024;
-// Forged packets under one key: the bound of the AEADs (RFC 9001 section 6.6).
-inline constexpr std::uint64_t kFailedTagsMost = std::uint64_t{1} << 36;
+// The bounds of the AEADs: packets that one key carries in a direction, and forged ones (RFC 9001 section 6.6).
+inline constexpr std::uint64_t kKeyPacketsMost = std::uint64_t{1} << 29, kFailedTagsMost = std::uint64_t{1} << 36;
 inline constexpr std::size_t kWindowBitsMin = 64;
 inline constexpr std::size_t kWindowBitsMax = 8192;
 

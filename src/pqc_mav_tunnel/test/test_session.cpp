@@ -492,7 +492,7 @@ TEST_F(SessionTest, WithoutASessionTheGcsMaySendBeforeTheKeysAreConfirmedForHalf
 TEST(Session, EndsWhereForgeriesCouldBeginToSucceed) {
   test::KeySource source(1);
   auto pair = source.make(0);
-  Session drone(true, kTimers, 64), gcs(false, kTimers, 64, 5);
+  Session drone(true, kTimers, 64), gcs(false, kTimers, 64, {.failed_tags = 5});
   drone.install(std::move(pair.drone), 1);
   gcs.install(std::move(pair.gcs), 1);
   const auto first = *test::seal(drone, 1, 1);
@@ -514,6 +514,41 @@ TEST(Session, EndsWhereForgeriesCouldBeginToSucceed) {
   EXPECT_FALSE(gcs.can_send());
   EXPECT_EQ(gcs.ended(), KeyEnd::forgeries);
   EXPECT_EQ(kFailedTagsMost, std::uint64_t{1} << 36);
+}
+
+/// 2^29 in the engine (kKeyPacketsMost), some here. Either direction ends the session, at both ends.
+TEST(Session, EndsWhereAKeyHasCarriedWhatItMay) {
+  for (const bool down : {false, true}) {
+    test::KeySource source(1);
+    auto pair = source.make(0);
+    Session drone(true, kTimers, 64, {.packets = 5}), gcs(false, kTimers, 64, {.packets = 5});
+    drone.install(std::move(pair.drone), 1);
+    gcs.install(std::move(pair.gcs), 1);
+    ASSERT_FALSE(test::open(gcs, *test::seal(drone, 1, 1), 1).opened.drop);
+    auto &from = down ? gcs : drone, &to = down ? drone : gcs;
+    for (int i = down ? 0 : 1; i < 5; ++i) {
+      EXPECT_FALSE(drone.tick(1) || gcs.tick(1));
+      ASSERT_FALSE(test::open(to, *test::seal(from, 1, 1), 1).opened.drop);
+    }
+    EXPECT_FALSE(test::seal(from, 1, 1));
+    for (auto* each : {&drone, &gcs}) {
+      EXPECT_TRUE(each->tick(2));
+      EXPECT_FALSE(each->can_send());
+      EXPECT_EQ(each->ended(), KeyEnd::spent);
+    }
+  }
+  EXPECT_EQ(kKeyPacketsMost, std::uint64_t{1} << 29);
+}
+
+/// A peer that counts no further than its own policy says is not heard beyond it.
+TEST(Session, OpensNothingBeyondWhatAKeyMayCarry) {
+  test::KeySource source(1);
+  auto pair = source.make(0);
+  Session drone(true, kTimers, 64), gcs(false, kTimers, 64, {.packets = 2});
+  drone.install(std::move(pair.drone), 1);
+  gcs.install(std::move(pair.gcs), 1);
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(test::open(gcs, *test::seal(drone, 1, 1), 1).opened.drop);
+  EXPECT_EQ(test::open(gcs, *test::seal(drone, 1, 1), 1).opened.drop, Drop::auth_fail);
 }
 
 /// A drone that was set back, or runs twice, seals another packet under a number that was used: the other end tells the

@@ -18,6 +18,7 @@ HEADER = struct.Struct("!B4s8sQB")
 COMPACT, COMPACT_CONTROL, COMPACT_BUNDLE, COMPACT_WIDE, COMPACT_ZERO = 0x80, 0x40, 0x20, 0x10, 0x0F
 COMPACT_BOTH = COMPACT_CONTROL | COMPACT_BUNDLE
 COMPACT_LAG = 16_384
+KEY_PACKETS = 1 << 29
 OVERHEAD_BYTES = HEADER.size + aead.TAG_BYTES
 DEFAULT_MAX_PAYLOAD_BYTES = 1432
 LARGEST_UDP_PAYLOAD_BYTES = 65507  # what one IPv4 datagram can carry
@@ -132,6 +133,7 @@ class SendKey:
         self.keys = keys
         self._key = _key(keys, direction)
         self.next_sequence = next_sequence
+        self.packets = 0
         self.seen = -1
 
     def peer_has_seen(self, highest: int) -> None:
@@ -140,12 +142,13 @@ class SendKey:
             self.seen = max(self.seen, highest)
 
     def seal(self, payload: bytes, *, kind: int = KIND_DATA, long_form: bool = False) -> bytes:
-        """One datagram, compact where that is agreed and allowed. Raises KeyExhaustedError after 2^48 numbers."""
+        """One datagram, compact where that is agreed and allowed. Raises KeyExhaustedError after 2^29."""
         sequence = self.next_sequence
-        if sequence >= SEQUENCE_LIMIT:
+        if sequence >= SEQUENCE_LIMIT or self.packets >= KEY_PACKETS:
             raise KeyExhaustedError(f"epoch {self.keys.epoch} has no sequence number left: rekey")
         is_short = self.keys.features & FEATURE_COMPACT and not long_form and sequence - self.seen < COMPACT_LAG
         self.next_sequence += 1
+        self.packets += 1
         suite, epoch = self.keys.suite, self.keys.epoch
         header = Header(kind, suite.header_ids, self.keys.session_id, sequence, epoch).pack()
         sealed = aead.seal(suite.aead, self._key, epoch, sequence, header, payload)
@@ -167,6 +170,7 @@ class ReceiveKey:
         self.window = ReplayWindow(window_bits)
         self._tags = [b""] * window_bits  # of the packets in the window, their last four bytes
         self.used_twice = False
+        self.packets = 0
 
     def open(self, datagram: bytes) -> tuple[Outcome, bytes]:
         """(outcome, plaintext). The plaintext is empty unless the outcome is DELIVERED or CONTROL.
@@ -216,8 +220,9 @@ class ReceiveKey:
         if verdict is not Verdict.NEW:
             return (Outcome.SEQ_OLD if verdict is Verdict.OLD else Outcome.REPLAY), b""
         plaintext = aead.open_sealed(suite.aead, self._key, header.epoch, header.sequence, header.pack(), sealed)
-        if plaintext is None or self.used_twice:
+        if plaintext is None or self.used_twice or self.packets >= KEY_PACKETS:
             return Outcome.AUTH_FAIL, b""
+        self.packets += 1
         self.window.accept(header.sequence)
         self._tags[header.sequence % len(self._tags)] = sealed[-4:]
         if header.kind == KIND_DATA:

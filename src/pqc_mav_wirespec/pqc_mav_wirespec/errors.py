@@ -32,7 +32,7 @@ class SuiteError(WireError):
 
 
 class KeyExhaustedError(WireError):
-    """All 2^48 sequence numbers of a key are used."""
+    """A key has carried all the packets that it may, or its sequence numbers are used."""
 
 
 class NoSessionError(WireError):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqc_mav_wirespec import control
+from pqc_mav_wirespec import control, dataplane
 from pqc_mav_wirespec.dataplane import (
     COMPACT_LAG,
     HEADER,
@@ -78,6 +78,17 @@ def test_a_key_ends_before_2_to_the_48():
     key.seal(b"last")
     with pytest.raises(KeyExhaustedError, match="rekey"):
         key.seal(b"one too many")
+
+
+def test_a_key_ends_after_the_packets_that_it_may_carry(monkeypatch):
+    monkeypatch.setattr(dataplane, "KEY_PACKETS", 2)
+    sender, receiver = SendKey(keys_for(), Direction.D2G), ReceiveKey(keys_for(), Direction.D2G)
+    for _ in range(2):
+        assert receiver.open(sender.seal(b"one")) == (Outcome.DELIVERED, b"one")
+    with pytest.raises(KeyExhaustedError, match="rekey"):
+        sender.seal(b"one too many")
+    other = SendKey(keys_for(), Direction.D2G, next_sequence=2).seal(b"of a peer that does not count")
+    assert receiver.open(other) == (Outcome.AUTH_FAIL, b"")
 
 
 def test_limits_of_a_header():

@@ -15,6 +15,7 @@ constexpr const char* kKeyOld =
 std::string sentence_of(KeyEnd why) {
   switch (why) {
     case KeyEnd::none: break;
+    case KeyEnd::spent: return "The keys carried as many packets as they may, because nothing renewed them.";
     case KeyEnd::forgeries: return "So many forged packets came that the keys are used no more.";
     case KeyEnd::used_twice:
       return "The other end used the number of a packet twice, as after a snapshot of its machine was restored.";

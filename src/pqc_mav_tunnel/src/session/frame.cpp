@@ -34,8 +34,9 @@ void write_header(const Header& header, std::span<std::uint8_t, kHeaderSize> out
 }
 
 SendKey::SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-                 std::optional<std::uint16_t> peer_index)
+                 std::optional<std::uint16_t> peer_index, std::uint64_t packets_most)
     : header_{FrameType::data, suite.wire_ids(), id, 0, epoch},
+      packets_most_(packets_most),
       peer_index_(peer_index),
       aead_(make_aead(suite.aead->id, key)) {}
 
@@ -43,10 +44,11 @@ SendKey::SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, st
 bool SendKey::compact_allowed() const noexcept { return peer_index_ && next_ + 1 - seen_next_ < kCompactLag; }
 
 std::optional<MutableBytes> SendKey::seal(FrameType type, MutableBytes packet, bool long_form) noexcept {
-  if (packet.size() < kOverhead || next_ >= kSequenceLimit) return std::nullopt;
+  if (packet.size() < kOverhead || spent()) return std::nullopt;
   const bool compact = !long_form && compact_allowed();
   header_.type = type;
   header_.sequence = next_++;
+  ++packets_;
   const auto header = packet.first<kHeaderSize>();
   write_header(header_, header);
   if (!aead_->seal(header_.epoch, header_.sequence, header, packet.subspan(kHeaderSize, packet.size() - kOverhead),
@@ -72,12 +74,12 @@ void SendKey::skip_to(std::uint64_t sequence) noexcept { next_ = std::max(next_,
 
 ReceiveKey::ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch,
                        std::span<const std::uint8_t, 32> key, std::size_t window_bits, bool bundles,
-                       std::uint64_t failed_tags_most)
+                       const KeyLimits& limits)
     : id_(id),
       epoch_(epoch),
       ids_(suite.wire_ids()),
       bundles_(bundles),
-      failed_tags_most_(failed_tags_most),
+      limits_(limits),
       window_(window_bits),
       tags_(window_bits),
       aead_(make_aead(suite.aead->id, key)) {}
@@ -96,7 +98,7 @@ Aead::Open ReceiveKey::decrypt(const Header& header, MutableBytes packet, std::s
   }
   const auto opened = aead_->open(epoch_, header.sequence, authenticated,
                                   packet.subspan(head, packet.size() - head - kTagSize), packet.last<kTagSize>());
-  if (opened == Aead::Open::bad_tag) ++failed_tags_;
+  if (opened == Aead::Open::bad_tag) ++used_.failed_tags;
   return opened;
 }
 
@@ -141,6 +143,7 @@ ReceiveKey::Opened ReceiveKey::open(const Header& header, MutableBytes packet, s
     case Aead::Open::ok: break;
   }
   const auto expected = window_.next_expected();
+  ++used_.packets;
   const bool newest = window_.accept(header.sequence);
   tags_[header.sequence % tags_.size()] = tag_end(packet);
   (newest ? result.skipped : result.behind) = newest ? header.sequence - expected : expected - 1 - header.sequence;

@@ -35,9 +35,15 @@ namespace features {
 inline constexpr std::uint16_t kCompact = 1, kBundles = 2, kRatchet = 4, kStations = 8, kPaths = 16;
 }
 
-/// Why a key opens nothing any more, so that its session ends.
+/// What one key may be used for.
+struct KeyLimits {
+  std::uint64_t packets = kKeyPacketsMost, failed_tags = kFailedTagsMost;
+};
+
+/// Why a key is used no more, so that its session ends.
 enum class KeyEnd : std::uint8_t {
   none,
+  spent,       // it carried as many packets as it may
   forgeries,   // so many tags failed that one that succeeds may be a forgery
   used_twice,  // the peer sealed two packets under one number, as after a snapshot of its machine was restored
   set_back     // this machine was set back to a snapshot, or copied: the same may happen here
@@ -68,10 +74,10 @@ class SendKey {
  public:
   /// With `peer_index` frames have the compact form where they may.
   SendKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-          std::optional<std::uint16_t> peer_index = std::nullopt);
+          std::optional<std::uint16_t> peer_index = std::nullopt, std::uint64_t packets_most = kKeyPacketsMost);
   /// `packet` holds kHeaderSize bytes of room, the payload, kTagSize bytes of room. What is to be sent is `packet`, or,
-  /// in the compact form, its end. nullopt when the sequence is exhausted or the library failed: then nothing may be
-  /// sent (the sequence is spent all the same).
+  /// in the compact form, its end. nullopt when the key is spent or the library failed: then nothing may be sent (the
+  /// sequence is spent all the same).
   std::optional<MutableBytes> seal(FrameType type, MutableBytes packet, bool long_form = false) noexcept;
   /// Bytes of header and tag of the next packet.
   [[nodiscard]] std::size_t overhead() const noexcept;
@@ -80,6 +86,7 @@ class SendKey {
   /// Leaves sequence numbers out; only ever forwards, so nothing can be used twice.
   void skip_to(std::uint64_t sequence) noexcept;
   [[nodiscard]] std::uint64_t sealed() const noexcept { return next_; }
+  [[nodiscard]] bool spent() const noexcept { return packets_ >= packets_most_ || next_ >= kSequenceLimit; }
   [[nodiscard]] const SessionId& session_id() const noexcept { return header_.session_id; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return header_.epoch; }
 
@@ -88,6 +95,7 @@ class SendKey {
 
   Header header_;
   std::uint64_t next_ = 0, seen_next_ = 0;  // the latter: what the peer has seen, plus one
+  std::uint64_t packets_ = 0, packets_most_;
   std::optional<std::uint16_t> peer_index_;
   std::unique_ptr<Aead> aead_;
 };
@@ -98,8 +106,7 @@ struct CompactHeader;
 class ReceiveKey {
  public:
   ReceiveKey(const Suite& suite, const SessionId& id, std::uint8_t epoch, std::span<const std::uint8_t, 32> key,
-             std::size_t window_bits = kWindowBits, bool bundles = false,
-             std::uint64_t failed_tags_most = kFailedTagsMost);
+             std::size_t window_bits = kWindowBits, bool bundles = false, const KeyLimits& limits = {});
   struct Opened {
     std::optional<Drop> drop;  // nullopt: the packet is genuine and new
     FrameType type = FrameType::data;
@@ -116,7 +123,10 @@ class ReceiveKey {
   /// The long header that a compact one for this key stands for, by what was verified so far.
   [[nodiscard]] Header header_of(const CompactHeader& compact) const noexcept;
   [[nodiscard]] KeyEnd end() const noexcept {
-    return used_twice_ ? KeyEnd::used_twice : failed_tags_ >= failed_tags_most_ ? KeyEnd::forgeries : KeyEnd::none;
+    return used_twice_                                ? KeyEnd::used_twice
+           : used_.failed_tags >= limits_.failed_tags ? KeyEnd::forgeries
+           : used_.packets >= limits_.packets         ? KeyEnd::spent
+                                                      : KeyEnd::none;
   }
   [[nodiscard]] const SessionId& session_id() const noexcept { return id_; }
   [[nodiscard]] std::uint8_t epoch() const noexcept { return epoch_; }
@@ -130,7 +140,7 @@ class ReceiveKey {
   std::uint8_t epoch_;
   ByteArray<4> ids_;
   bool bundles_;
-  std::uint64_t failed_tags_ = 0, failed_tags_most_;
+  KeyLimits limits_, used_{0, 0};
   ReplayWindow window_;
   std::vector<std::uint16_t> tags_;  // of the packets in the window, their last two bytes
   bool used_twice_ = false;

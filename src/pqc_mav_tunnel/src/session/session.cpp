@@ -9,8 +9,8 @@
 
 namespace pqcmav {
 
-Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits, std::uint64_t failed_tags_most)
-    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits), failed_tags_most_(failed_tags_most) {}
+Session::Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits, const KeyLimits& limits)
+    : drone_side_(drone_side), timers_(timers), window_bits_(window_bits), limits_(limits) {}
 
 Session::Slot& Session::free_slot() noexcept {
   for (auto& slot : slots_)
@@ -55,10 +55,9 @@ void Session::install(SessionKeys keys, std::uint64_t now, std::uint64_t turn_ns
   const auto& receive = drone_side_ ? keys.k_g2d : keys.k_d2g;
   const auto& send = drone_side_ ? keys.k_d2g : keys.k_g2d;
   const bool compact = (keys.features & features::kCompact) != 0, bundles = (keys.features & features::kBundles) != 0;
-  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles,
-                         failed_tags_most_);
+  ReceiveKey receive_key(*keys.suite, keys.session_id, keys.epoch, receive.view(), window_bits_, bundles, limits_);
   SendKey send_key(*keys.suite, keys.session_id, keys.epoch, send.view(),
-                   compact ? std::optional(keys.peer_index) : std::nullopt);
+                   compact ? std::optional(keys.peer_index) : std::nullopt, limits_.packets);
   const Info info{keys.suite, keys.hybrid,   keys.drone_signed, keys.session_id,  keys.epoch,
                   now,        keys.features, keys.ratchets,     keys.full_boot_ns};
   keys.own_index.use();
@@ -162,9 +161,9 @@ bool Session::is_repeat(const Header& header, MutableBytes packet, std::size_t h
 
 bool Session::tick(std::uint64_t now) noexcept {
   bool changed = false;
-  auto why = KeyEnd::none;
+  auto why = send_ && send_->spent() ? KeyEnd::spent : KeyEnd::none;
   for (const auto& slot : slots_)
-    if (slot.key && slot.use == Use::current) why = slot.key->end();
+    if (slot.key && slot.use == Use::current && slot.key->end() != KeyEnd::none) why = slot.key->end();
   if (current_ && (why != KeyEnd::none || silence(now) >= timers_.limit)) {
     ended_ = why;
     drop_current(now);

@@ -45,8 +45,7 @@ class Session {
     std::uint64_t behind = 0, skipped = 0;  // see ReceiveKey::Opened
   };
 
-  Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits,
-          std::uint64_t failed_tags_most = kFailedTagsMost);
+  Session(bool drone_side, const SessionTimers& timers, std::size_t window_bits, const KeyLimits& limits = {});
 
   /// New keys from a handshake. One thread only, as every method. For `turn_ns`, a round trip of the link with what waits
   /// in its queues, a drone cannot hear anything under them: packets under the keys before count as hearing the gcs.
@@ -75,8 +74,7 @@ class Session {
   [[nodiscard]] std::uint64_t next_expected() const noexcept;
   /// What a packet that is sealed now has besides its payload.
   [[nodiscard]] std::size_t overhead() const noexcept { return send_ ? send_->overhead() : kOverhead; }
-  /// Wipes what is due, and ends a session under whose key nothing opens any more. True when the set of receive keys
-  /// changed.
+  /// Wipes what is due, and ends a session one of whose keys is used no more. True when the set of receive keys changed.
   bool tick(std::uint64_t now) noexcept;
   /// The peer said goodbye under the current key: stop sending now, receive for the grace time. Pending keys stay: they
   /// come from a later handshake.
@@ -141,7 +139,7 @@ class Session {
   bool drone_side_;
   SessionTimers timers_;
   std::size_t window_bits_;
-  std::uint64_t failed_tags_most_;
+  KeyLimits limits_;
   std::array<Slot, kSlots> slots_;
   std::optional<SendKey> send_, pending_send_;
   Secret<32> chain_, pending_chain_;
