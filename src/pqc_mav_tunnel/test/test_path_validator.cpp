@@ -352,6 +352,16 @@ TEST_F(NumberedPaths, AnAddressOfTheHandshakeIsAskedForItsNumber) {
   EXPECT_TRUE(pass(100 * kS).empty());
 }
 
+/// One that passed the first handshake on, and nothing since.
+TEST_F(NumberedPaths, AnAddressOfTheHandshakeThatNeverHadANumberGoesLikeAnyOther) {
+  validator.reset(Addresses{x, y}, now, true);
+  answer(y, 0);
+  EXPECT_EQ(living(), (Addresses{x, y}));
+  pass(5 * kS, {}, {y});
+  EXPECT_EQ(living(), Addresses{y});
+  EXPECT_EQ(validator.path(), y);
+}
+
 TEST_F(NumberedPaths, EachPathHasItsAddressesAndTheDroneSaysWhichIsTheMainOne) {
   answer(y, 0);
   appear(x, 1);

@@ -220,7 +220,8 @@ PathValidator::Challenge PathValidator::challenge(Entry& entry) {
 /// One that waits for a place counts, too: or four that fell silent together would keep the drone's new address out.
 bool PathValidator::another_is_heard(const Entry& entry, std::uint64_t now) const noexcept {
   return std::ranges::any_of(entries_, [&](const Entry& each) {
-    return &each != &entry && each.answered && each.path == entry.path && now - each.heard < to_ns(kPathHeardLately);
+    const bool beside = each.path == entry.path || entry.path == kNoPath;
+    return &each != &entry && each.answered && beside && now - each.heard < to_ns(kPathHeardLately);
   });
 }
 
