@@ -181,5 +181,32 @@ TEST(DataPlane, ASessionsIdIsNoOtherOnes) {
   (void)plane.until_answer(0, 79);
 }
 
+/// The events of one captured drone must not push out all others'.
+TEST(DataPlane, ADronesRolesAreSaidOnceASecond) {
+  Plane plane(Role::gcs);
+  ASSERT_TRUE(plane.connect());
+  std::uint32_t term = 0;
+  for (int i = 0; i < 20; ++i) {
+    Controls roles;
+    for (std::size_t k = 0; k < kControlsPerFrame; ++k)
+      roles.push_back(RoleTold{k % 2 == 0 ? StationRole::active : StationRole::standby, ++term});
+    plane.say(0, roles);
+  }
+  std::size_t lines = 0;
+  std::string last;
+  const auto gather = [&] {
+    for (const auto& event : plane.events.wait(0ms, 1024))
+      if (const auto* log = std::get_if<LogEvent>(&event.what)) ++lines, last = log->text;
+    return last.find("(term 320)") != std::string::npos;
+  };
+  EXPECT_TRUE(eventually(gather)) << "the last one is said in the end: " << last;
+  EXPECT_LT(lines, 10U);
+  EXPECT_TRUE(eventually([&] { return plane.picture().term == 320U; }));
+  ASSERT_TRUE(plane.connect(0, std::nullopt, 0));
+  plane.say(0, {RoleTold{StationRole::active, 400}, Probe{80, 1}});
+  EXPECT_FALSE(plane.until_answer(0, 80).contains(Control(Got{}).index())) << "roles were not agreed on";
+  EXPECT_NE(plane.picture().term, 400U);
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -309,6 +309,7 @@ class DataPlane {
   void part_from(Link& link, std::uint64_t now);
   void tell_role(Link& link, StationRole role, std::uint32_t term, std::uint64_t now);
   void on_role(Link& link, std::size_t index, const RoleTold& told, std::uint64_t now);
+  void say_role(Link& link, std::size_t index, std::uint64_t now);
   void begin_role(Link& link) noexcept;
   void say_little(Link& link, std::uint64_t now);
   void repeat_role(Link& link, std::uint64_t now);

@@ -112,11 +112,20 @@ void DataPlane::on_role(Link& link, std::size_t index, const RoleTold& told, std
   link.roused_ns = now;
   link.next_report_ns = link.next_probe_ns = 0;
   link.estimator = {};
+  link.role_unsaid = true;
+  say_role(link, index, now);
+}
+
+/// Once a second for each drone: a captured one may tell hundreds.
+void DataPlane::say_role(Link& link, std::size_t index, std::uint64_t now) {
+  if (!link.role_unsaid || now < link.next_role_ns) return;
+  link.role_unsaid = false;
+  link.next_role_ns = now + kAskAgainNs;
+  const auto term = " (term " + std::to_string(link.term) + ").";
   events_.log(LogLevel::info, link.id,
-              told.role == StationRole::active
-                  ? "This ground station is the one that the drone hears now (term " + std::to_string(told.term) + ")."
-                  : "The drone hears another ground station now; this one is its standby (term " +
-                        std::to_string(told.term) + ").");
+              link.role == StationRole::active
+                  ? "This ground station is the one that the drone hears now" + term
+                  : "The drone hears another ground station now; this one is its standby" + term);
   changed(index, now);
 }
 
@@ -124,7 +133,7 @@ void DataPlane::on_role(Link& link, std::size_t index, const RoleTold& told, std
 void DataPlane::begin_role(Link& link) noexcept {
   link.role = link.pending_role;
   link.term = link.pending_term;
-  link.moved = false;
+  link.moved = link.role_unsaid = false;
   link.highest_term = std::max(link.highest_term, link.term);
 }
 

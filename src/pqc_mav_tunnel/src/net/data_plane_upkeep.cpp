@@ -53,6 +53,7 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       link.remote = *report;
       link.remote_at_ns = now;
     } else if (const auto* told = std::get_if<RoleTold>(&control)) {
+      if (!link.session.agreed(features::kStations)) continue;
       if (current) on_role(link, index, *told, now);
       acknowledge(link, control, now);
     } else if (const auto* known = std::get_if<TermTold>(&control)) {
@@ -238,6 +239,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   notify = notify || degraded != link.was_degraded;
   link.was_degraded = degraded;
 
+  say_role(link, index, now);
   repeat_role(link, now);
   if (link.quiet()) {
     say_little(link, now);

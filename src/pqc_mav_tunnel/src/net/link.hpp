@@ -148,6 +148,8 @@ struct Link {
   std::size_t station = 0;
   StationRole role = StationRole::none, pending_role = StationRole::none;
   std::uint32_t term = 0, pending_term = 0, highest_term = 0;
+  std::uint64_t next_role_ns = 0;  // gcs: when another one may be said; one that came before waits
+  bool role_unsaid = false;
   unsigned role_repeats = 0;    // drone: so often a role is told again, ten times a second
   std::uint64_t roused_ns = 0;  // when a session that waited became the active one; its silence before says nothing
   bool moved = false;
