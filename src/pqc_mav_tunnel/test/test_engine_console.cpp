@@ -75,5 +75,26 @@ TEST(EngineReload, ADroneWithoutItsKeyIsShutOutAndComesBackWithIt) {
   EXPECT_TRUE(eventually([&] { return up(*tunnel.drone) && !tunnel.gcs->status()[0].suite.empty(); }, 60s));
 }
 
+/// What runs under the key of before gets no answer.
+TEST(EngineReload, ADroneAsksWithItsNewKeyAtOnce) {
+  const KeyFolders keys, others;
+  const auto key = std::filesystem::path(keys.drone("uav1")) / "psk.key";
+  const auto put = [&](const std::string& from) {
+    std::filesystem::copy_file(from, key, std::filesystem::copy_options::overwrite_existing);
+  };
+  std::filesystem::copy_file(key, keys.root() / "kept");
+  put(others.drone("uav1") + "/psk.key");
+  const auto gcs = start(gcs_values(keys));
+  const auto drone = start(drone_values(keys, "uav1", gcs->ports().data));
+  ASSERT_TRUE(eventually([&] { return total(*gcs, "hs_tag") > 0; }));
+  put(keys.root() / "kept");
+  EXPECT_EQ(drone->reload_keys().renewed, Names{"uav1"});
+  EventLog log(*drone);
+  const auto event = log.wait_for<HandshakeEvent>([](const auto&) { return true; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->error, HandshakeError::cancelled) << event->reason;
+  EXPECT_TRUE(eventually([&] { return up(*drone); }));
+}
+
 }  // namespace
 }  // namespace pqcmav

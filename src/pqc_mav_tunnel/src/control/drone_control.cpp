@@ -96,6 +96,7 @@ KeyChanges DroneControl::reload_keys(bool dry_run) {
     const std::lock_guard told(mutex_);
     keys_changed_ = attention_ = true;
   }
+  if (client_) client_->nudge();
   wake_.notify_all();
   return out;
 }

@@ -162,7 +162,8 @@ class DroneControl {
   std::size_t path_ = 0;
   bool by_next_path_ = false;
   std::uint64_t next_learn_ns_ = kNeverNs;
-  std::uint64_t life_ = 0;  // DataPlane::set_backs() when it began
+  std::uint64_t life_ = 0;   // DataPlane::set_backs() when it began
+  bool other_keys_ = false;  // were read since it began
   std::minstd_rand random_;
   std::shared_ptr<IndexPool> indices_ = IndexPool::make(kDroneIndices, to_ns(kGrace));
   std::optional<Pinned> pinned_;

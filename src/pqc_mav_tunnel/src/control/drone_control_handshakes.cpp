@@ -116,6 +116,7 @@ std::optional<std::string> DroneControl::reason_to_give_up(const std::optional<S
   const auto now = now_ns();
   take_news(now);
   if (life_ != data_->set_backs()) return "This machine was set back to a snapshot, or copied.";
+  if (other_keys_) return "This drone has other keys now.";
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return "The proxy is shutting down.";
@@ -155,6 +156,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
   ledger_.running(+1, rekey);
   ledger_.refresh([this] { return data_->link(0).picture(); });
   life_ = data_->set_backs();
+  other_keys_ = false;
   std::uint8_t epoch = 0;
   try {
     auto params = parameters(suite, station);
@@ -195,6 +197,7 @@ bool DroneControl::handshake(const Suite& suite, const std::optional<StationChoi
 /// Fresh keys for the session that runs, with fresh shares or without.
 bool DroneControl::ratchet(const Suite& suite, HandshakeKind kind, ClientOutcome& outcome) {
   life_ = data_->set_backs();
+  other_keys_ = false;
   ledger_.running(+1, true);
   ledger_.refresh([this] { return data_->link(0).picture(); });
   std::uint8_t epoch = 0;

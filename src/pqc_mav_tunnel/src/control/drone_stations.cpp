@@ -27,7 +27,10 @@ void DroneControl::take_news(std::uint64_t now) {
     wanted = std::exchange(wanted_, std::nullopt);
     keys_changed = std::exchange(keys_changed_, false);
   }
-  if (keys_changed) choice_.keys_changed();
+  if (keys_changed) {
+    choice_.keys_changed();
+    other_keys_ = true;
+  }
   look_at(0, choice_.active(), now);
   look_at(1, choice_.standby(), now);
   for (const auto& [session, at] : restarted)
