@@ -57,18 +57,23 @@ TEST(Request, AValueOfAnotherKindIsRefusedByTheFieldsName) {
             "bad_request: 'dry_run' must be true or false.");
 }
 
-TEST(Request, SettingsAreFlagsTextsAndListsOfTexts) {
-  const auto good = with("settings", Json::parse(R"({"plain": "udp", "sign": true, "suites": ["a", "b"]})"));
-  const FlatConfig expected = {
-      {"plain", std::string("udp")}, {"sign", true}, {"suites", std::vector<std::string>{"a", "b"}}};
+TEST(Request, SettingsAreFlagsWholeNumbersTextsAndListsOfTexts) {
+  const auto good =
+      with("settings", Json::parse(R"({"plain": "udp", "sign": true, "radio_id": 2, "suites": ["a", "b"]})"));
+  const FlatConfig expected = {{"plain", std::string("udp")},
+                               {"sign", true},
+                               {"radio_id", std::int64_t{2}},
+                               {"suites", std::vector<std::string>{"a", "b"}}};
   EXPECT_EQ(settings_in(good), expected);
   EXPECT_EQ(refusal_of([] { settings_in(with("settings", "x")); }),
             "bad_request: 'settings' must be an object of keys and values.");
   const std::string most(kTextMost + 1, 'x');
-  for (const auto& bad : {Json(1), Json(nullptr), Json(most), Json(std::vector<int>{1}),
+  for (const auto& bad : {Json(1.5), Json(~std::uint64_t{0}), Json(nullptr), Json(most), Json(std::vector<int>{1}),
                           Json(std::vector<std::string>(kListMost + 1, "x"))})
-    EXPECT_EQ(refusal_of([&] { settings_in(with("settings", with("key", bad))); }),
-              "bad_request: 'key' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.")
+    EXPECT_EQ(
+        refusal_of([&] { settings_in(with("settings", with("key", bad))); }),
+        "bad_request: 'key' in 'settings' must be true, false, a whole number, a text of at most 255 bytes or a list "
+        "of texts.")
         << bad;
 }
 

@@ -265,7 +265,6 @@ CommandAnswer Commands::set(const Json& request, const Asker& who) {
     return set(station, [&] { return engine_.use_station(station); });
   }
   auto kept = plain_value(value);
-  if (value.is_number_integer()) kept = value.get<std::int64_t>();
   if (value.is_number_float()) kept = value.get<double>();
   if (!kept || !engine_.keep(key, *std::move(kept)))
     refuse("bad_request", "Only 'shape_kbit' (a whole number) and 'station' (a text) count at once.");

@@ -49,6 +49,8 @@ Json id_in(const Json& request) {
 
 std::optional<ConfigValue> plain_value(const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX))
+    return value.get<std::int64_t>();
   if (is_text(value)) return value.get<std::string>();
   if (value.is_array() && value.size() <= kListMost && std::all_of(value.begin(), value.end(), is_text))
     return value.get<std::vector<std::string>>();
@@ -64,7 +66,8 @@ FlatConfig settings_in(const Json& request) {
     auto setting = plain_value(value);
     if (!setting)
       refuse("bad_request", "'" + key.substr(0, kIdMost) +
-                                "' in 'settings' must be true, false, a text of at most 255 bytes or a list of them.");
+                                "' in 'settings' must be true, false, a whole number, a text of at most 255 bytes or "
+                                "a list of texts.");
     out[key] = *std::move(setting);
   }
   return out;

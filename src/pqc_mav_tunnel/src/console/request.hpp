@@ -25,7 +25,7 @@ double number_in(const Json& request, const char* field, double otherwise, doubl
 bool flag_in(const Json& request, const char* field);
 /// What may come back in an answer: a whole number or a short text; null where there is none.
 Json id_in(const Json& request);
-/// True, false, a text, or a list of texts; nothing for another value.
+/// True, false, a whole number, a text, or a list of texts; nothing for another value.
 std::optional<ConfigValue> plain_value(const Json& value);
 /// The keys below drone.<id>. of a request.
 FlatConfig settings_in(const Json& request);
