@@ -335,6 +335,27 @@ TEST_F(EngineDrones, ADryRunFindsATakenPortAndLetsGoOfThoseThatItTried) {
   for (const bool dry_run : {true, false}) EXPECT_EQ(tunnel.gcs->reload(dry_run).drones.changed, Names{"uav2"});
 }
 
+TEST_F(EngineDrones, AReloadSaysWhoStillHasAPort) {
+  auto values = tunnel.gcs->config().given;
+  tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });
+  const auto bind = "127.0.0.1:" + std::to_string(plain_port(*tunnel.gcs, "uav1"));
+  values["drone.uav1.plain_bind"] = bind;
+  (void)tunnel.gcs->reload();
+  const auto kept = values;
+  values["drone.uav2.plain_bind"] = bind;
+  values["drones"] = Names{"uav2"};
+  values.erase("drone.uav1.plain_bind");
+  values.erase("drone.uav1.plain_peer");
+  for (const bool dry_run : {true, false})
+    expect_refused(Errc::port_in_use, "'uav1' still has", [&] { (void)tunnel.gcs->reload(dry_run); });
+  values = kept;
+  values["drone.uav1.plain_bind"] = "127.0.0.1:0";
+  (void)tunnel.gcs->reload();
+  values["drones"] = Names{"uav1", "uav2"};
+  values["drone.uav2.plain_bind"] = bind;
+  EXPECT_EQ(tunnel.gcs->reload().drones.added, Names{"uav2"});
+}
+
 TEST_F(EngineDrones, WhoIsKeptIsNeverLaxerThanAFileThatBecameStricter) {
   auto values = tunnel.gcs->config().given;
   tunnel.gcs->set_config_source([&] { return EngineConfig::from_flat(values); });

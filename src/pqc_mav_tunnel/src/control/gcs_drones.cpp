@@ -14,6 +14,12 @@ bool same_plain(const DroneEntry& a, const DroneEntry& b) {
   return a.plain_bind == b.plain_bind && a.plain_peer == b.plain_peer && a.plain_endpoints == b.plain_endpoints;
 }
 
+/// Do both name a port that is the same?
+bool shares_port(const DroneEntry& a, const DroneEntry& b) {
+  if (a.plain_endpoints.empty() && b.plain_endpoints.empty()) return a.plain_bind == b.plain_bind;
+  return std::ranges::find_first_of(a.plain_endpoints, b.plain_endpoints) != a.plain_endpoints.end();
+}
+
 bool same_radio(const DroneEntry& a, const DroneEntry& b) {
   const auto text = [](const DroneEntry& entry) { return entry.radio ? entry.radio->text : std::string(); };
   const auto id = [](const DroneEntry& entry) { return entry.radio ? entry.radio->radio_id : 0; };
@@ -55,6 +61,19 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
     for (const auto& each : newcomers) data_->close_radio(each.wire);
     for (const auto& [place, wire] : wires) data_->close_radio(wire);
   };
+  // What another drone gives up in the same change is open still.
+  const auto opened = [&](const DroneEntry& entry, const auto& open) {
+    try {
+      return open();
+    } catch (const TunnelError& error) {
+      for (const auto& drone : before)
+        if (error.code() == Errc::port_in_use && drone && drone->id != entry.id && shares_port(drone->entry, entry))
+          throw TunnelError(Errc::port_in_use, "'" + drone->id + "' still has a plaintext port that '" + entry.id +
+                                                   "' is to have: hand it on in two reloads, the first without '" +
+                                                   entry.id + "' there.");
+      throw;
+    }
+  };
   DroneChanges out;
   for (const auto& drone : before)
     if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
@@ -63,7 +82,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
       const auto place = find(entry.id);
       if (!place) {
         auto psk = keys_.psk(entry.id);
-        newcomers.push_back({&entry, std::move(psk), data_->open_plain(entry), nullptr});
+        newcomers.push_back({&entry, std::move(psk), opened(entry, [&] { return data_->open_plain(entry); }), nullptr});
         if (dry_run)
           data_->try_radio(entry);
         else
@@ -71,7 +90,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
         if (dry_run) out.added.push_back(entry.id);
       } else if (const auto& is = before[*place]->entry;
                  !same_plain(is, entry) || !same_rules(is, entry) || !same_radio(is, entry)) {
-        if (dry_run && !same_plain(is, entry)) data_->try_plain(is, entry);
+        if (dry_run && !same_plain(is, entry)) opened(entry, [&] { data_->try_plain(is, entry); });
         if (dry_run && !same_radio(is, entry)) data_->try_radio(entry);
         if (dry_run) out.changed.push_back(entry.id);
         if (!dry_run && !same_radio(is, entry)) wires[*place] = data_->open_radio(entry);
@@ -85,7 +104,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
     for (std::size_t i = 0; i < changed.size(); ++i) {
       const auto [place, entry] = changed[i];
       if (same_plain(before[place]->entry, *entry)) continue;
-      data_->replace_plain(place, before[place]->entry, *entry);
+      opened(*entry, [&] { data_->replace_plain(place, before[place]->entry, *entry); });
       moved.push_back(i);
     }
   } catch (...) {
