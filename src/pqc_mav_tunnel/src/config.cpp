@@ -125,15 +125,12 @@ class Reader {
     for (const auto& key : config_schema())
       if (role_ == Role::drone ? key.drone : key.gcs) known.emplace_back(key.key);
     // Read here already: with a wrong 'drones' every drone.<id> key would look unknown.
-    const auto below = [&](const char* list, const std::string& prefix, std::span<const ConfigKey> schema) {
-      if (!values_.contains(list)) return;
-      for (const auto& id : get<Strings>(list))
-        for (const auto& key : schema) known.push_back(prefix + id + "." + std::string(key.key));
-    };
-    if (role_ == Role::gcs)
-      below("drones", "drone.", drone_entry_schema());
-    else
-      below("paths", "path.", path_entry_schema());
+    const bool gcs = role_ == Role::gcs;
+    const std::string list = gcs ? "drones" : "paths", group = gcs ? "drone." : "path.";
+    const auto ids = values_.contains(list) ? get<Strings>(list) : Strings();
+    for (const auto& id : ids)
+      for (const auto& key : gcs ? drone_entry_schema() : path_entry_schema())
+        known.push_back(group + id + "." + std::string(key.key));
     const std::unordered_set<std::string_view> good(known.begin(), known.end());  // there may be thousands of drones
     for (const auto& [name, value] : values_) {
       if (good.contains(name)) continue;
@@ -143,6 +140,11 @@ class Reader {
         throw TunnelError(
             Errc::config_unknown_key,
             sentence + ": only a " + std::string(to_string(role_ == Role::gcs ? Role::drone : Role::gcs)) + " has it.");
+      if (const auto end = name.rfind('.'); name.starts_with(group) && end > group.size()) {
+        const auto id = name.substr(group.size(), end - group.size());
+        if (std::ranges::find(ids, id) == ids.end())
+          throw TunnelError(Errc::config_unknown_key, sentence + ": '" + list + "' does not name '" + id + "'.");
+      }
       sentence += '.';
       const auto close = closest_text(name, known, 1);
       if (!close.empty()) sentence += " Did you mean '" + close.front() + "'?";

@@ -234,6 +234,8 @@ TEST(Config, SeveralPaths) {
           {{"peer", "north@a,south@b"}, {"path.r.via", "serial:/dev/ttyUSB0:57600"}});
   expect_refused(Errc::config_unknown_key, {"'path.lte.vai'", "Did you mean 'path.lte.via'"},
                  paths({"lte"}, {{"path.lte.vai", "wwan0"}}));
+  expect_refused(Errc::config_unknown_key, {"'path.mesh.via'", "'paths' does not name 'mesh'."},
+                 with(kDrone, {{"path.mesh.via", "wlan0"}}));
   expect_refused(Errc::config_unknown_key, {"'paths'", "only a drone has it"}, with(kGcs, {{"paths", Names{"lte"}}}));
 }
 
@@ -250,7 +252,7 @@ TEST(Config, UnknownKeysWithTheClosestOne) {
   expect_refused(Errc::config_unknown_key, {"'Hybrid'", "Did you mean 'hybrid'?"}, with(kDrone, {{"Hybrid", true}}));
   expect_refused(Errc::config_unknown_key, {"'drone.uav1.plain_pear'", "Did you mean 'drone.uav1.plain_peer'?"},
                  with(kGcs, {{"drone.uav1.plain_pear", "x"}}));
-  expect_refused(Errc::config_unknown_key, {"'drone.uav3.plain_peer'"},
+  expect_refused(Errc::config_unknown_key, {"'drone.uav3.plain_peer'", "'drones' does not name 'uav3'."},
                  with(kGcs, {{"drone.uav3.plain_peer", "127.0.0.1:1"}}));
   expect_refused(Errc::config_unknown_key, {"'" + std::string(300, 'q') + "'"},
                  with(kDrone, {{std::string(300, 'q'), 1}}));
