@@ -323,6 +323,26 @@ TEST(Keystore, ListKnowsTheRestartKey) {
   EXPECT_EQ(fs::relative(entry->path, root.path()), "gcs/restart.key");
 }
 
+/// What an operator signs a fleet's list with is in a format of its own.
+TEST(Keystore, ListLeavesTheFleetsOwnKeysOut) {
+  const TempFolder root;
+  init_keys(root.path(), {"fleet"}, {"mldsa44"});
+  const auto before = list_keys(root.path()).size();
+  fs::create_directories(root / "fleet/stations");
+  test::write_text(root / "fleet/operator.pub", "another format\n");
+  test::write_text(root / "fleet/stations/north.pub", "another format\n");
+  EXPECT_EQ(list_keys(root.path()).size(), before);
+}
+
+TEST(Keystore, AListThatIsNotWholeSaysSo) {
+  const TempFolder root;
+  init_keys(root.path(), {"alpha"}, {"mldsa44"});  // five keys
+  const auto keys = list_keys(root.path(), 4);
+  ASSERT_EQ(keys.size(), 5u);
+  EXPECT_NE(keys.back().problem.find("more than 4 keys"), std::string::npos);
+  EXPECT_EQ(list_keys(root.path(), 5).back().problem, "");
+}
+
 TEST(Keystore, AnExportTakesNoKeyOfTheStationAlong) {
   const TempFolder root;
   init_keys(root / "keys", {"alpha"}, {"mldsa44"});

@@ -16,6 +16,7 @@
 // psk, restart or return>" and "owner: <gcs or drone id>", then base64.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -43,8 +44,8 @@ void init_keys(const std::filesystem::path& root, const std::vector<std::string>
 /// Copies one drone's folder (PSK, gcs public keys, its own key pairs) to `target`, which must not exist; all of it or
 /// nothing.
 void export_drone(const std::filesystem::path& root, std::string_view drone_id, const std::filesystem::path& target);
-/// The key files below a folder (at most 10,000, at any depth) with fingerprints and problems, sorted by path. Throws
-/// TunnelError(key_missing) when there is no such folder.
-std::vector<KeyEntry> list_keys(const std::filesystem::path& folder);
+/// The key files below a folder, at any depth but not in its `fleet`, with fingerprints and problems, sorted by path. If
+/// there are more than `most`, a last entry says so. Throws TunnelError(key_missing) when there is no such folder.
+std::vector<KeyEntry> list_keys(const std::filesystem::path& folder, std::size_t most = 10'000);
 
 }  // namespace pqcmav

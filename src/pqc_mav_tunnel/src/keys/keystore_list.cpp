@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kListMax = 10'000;
+constexpr const char* kFleet = "fleet";  // below a root: an operator's book, whose keys have a format of their own
 
 std::size_t proper_size(const KeyFile& content) {
   if (content.kind == KeyKind::psk) return kPskSize;
@@ -58,11 +58,12 @@ KeyEntry describe(const fs::path& file) {
 
 }  // namespace
 
-std::vector<KeyEntry> list_keys(const fs::path& folder) {
+std::vector<KeyEntry> list_keys(const fs::path& folder, std::size_t most) {
   std::error_code error;
   std::vector<fs::path> files;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
-  for (; !error && entry != fs::recursive_directory_iterator() && files.size() < kListMax; entry.increment(error)) {
+  for (; !error && entry != fs::recursive_directory_iterator() && files.size() <= most; entry.increment(error)) {
+    if (entry.depth() == 0 && entry->path().filename() == kFleet) entry.disable_recursion_pending();
     const auto extension = entry->path().extension();
     if (extension == ".key" || extension == ".pub") files.push_back(entry->path());
   }
@@ -71,10 +72,19 @@ std::vector<KeyEntry> list_keys(const fs::path& folder) {
                       "The key folder " + folder.string() + " cannot be read (" + error.message() +
                           "); make keys with 'pqcmav keys init drone1', or check its path and owner.");
   }
+  const bool more = files.size() > most;
+  if (more) files.pop_back();
   std::ranges::sort(files);
   std::vector<KeyEntry> out;
-  out.reserve(files.size());
+  out.reserve(files.size() + 1);
   std::ranges::transform(files, std::back_inserter(out), describe);
+  if (more) {
+    KeyEntry rest;
+    rest.path = folder.string();
+    rest.problem = "The key folder " + rest.path + " holds more than " + std::to_string(most) +
+                   " keys: not all are listed here; name a folder below it.";
+    out.push_back(std::move(rest));
+  }
   return out;
 }
 
