@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/term_file.hpp"
 
+#include <fcntl.h>
+
 #include <charconv>
 #include <fstream>
 
@@ -39,8 +41,10 @@ void TermFile::keep(std::uint32_t term) {
   out << most << '\n';
   out.close();
   std::error_code error;
-  if (out) std::filesystem::rename(temporary, file_, error);
-  if (!out || error) throw TunnelError(Errc::io, "The file " + file_.string() + " cannot be written.");
+  const bool written = out && sync_path(temporary, O_NOFOLLOW) == 0;
+  if (written) std::filesystem::rename(temporary, file_, error);
+  if (!written || error) throw TunnelError(Errc::io, "The file " + file_.string() + " cannot be written.");
+  (void)sync_path(file_.parent_path(), O_DIRECTORY);  // which some file systems cannot do
   kept_ = most;
 }
 

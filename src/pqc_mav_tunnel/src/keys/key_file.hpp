@@ -79,6 +79,8 @@ class KeyBatch {
 };
 /// Makes a folder of mode 0700, and its parents, unless it is there. Throws TunnelError(io).
 void make_key_folder(const std::filesystem::path& folder);
+/// Has what was written to a file or folder outlive a power cut; `flags` for open(). 0, or the code of the error.
+int sync_path(const std::filesystem::path& path, int flags);
 /// A hidden name in the same folder that nothing else has.
 std::filesystem::path temporary_beside(const std::filesystem::path& file);
 /// Removes files of such names below a folder that are older than an hour: a call that was killed left them.

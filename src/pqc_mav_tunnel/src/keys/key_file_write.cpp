@@ -63,12 +63,6 @@ int write_all(int fd, ByteView bytes) noexcept {
   return 0;
 }
 
-/// Flushes a file or folder by its path. Returns 0 or the code of the error.
-int sync_path(const fs::path& path, int flags) {
-  const Fd opened(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC));
-  return opened && ::fsync(opened.get()) == 0 ? 0 : errno;
-}
-
 /// Everything of the file systems on which these folders are. Returns 0 or the code of the error.
 int sync_systems(const std::set<fs::path>& folders) {
   std::set<dev_t> done;
@@ -82,6 +76,11 @@ int sync_systems(const std::set<fs::path>& folders) {
 }
 
 }  // namespace
+
+int sync_path(const fs::path& path, int flags) {
+  const Fd opened(::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC));
+  return opened && ::fsync(opened.get()) == 0 ? 0 : errno;
+}
 
 fs::path temporary_beside(const fs::path& file) {
   ByteArray<kRandomLetters> random;
