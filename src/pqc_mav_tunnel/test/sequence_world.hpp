@@ -337,7 +337,7 @@ class SequenceWorld : public AddressWorld {
     serve_gcs();
   }
   HandshakeAttempt* begin_at_gcs(HandshakeAttempt* replaced, const AttemptId& name, ByteView value) {
-    const auto frames = parse_frames(value.subspan(kHandshakePartHeader), false);
+    const auto frames = parse_frames(value.subspan(kHandshakePartHeader), FramesOf::session);
     if (!frames || frames->fragment_count == 0 || gcs_->reception->admission().has_ended("uav1", name)) return nullptr;
     const bool ratchet = frames->fragments[0].message == static_cast<std::uint8_t>(MessageType::ratchet_hello);
     if (!ratchet && !whole_message_of(*frames, 1)) return nullptr;

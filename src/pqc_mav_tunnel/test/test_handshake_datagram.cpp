@@ -24,9 +24,7 @@ Bytes fragment(std::uint8_t message, std::uint32_t total, std::uint16_t size, st
   return out;
 }
 
-bool parses(const Bytes& frames, bool cookie_allowed = true) {
-  return parse_frames(frames, cookie_allowed).has_value();
-}
+bool parses(const Bytes& frames, FramesOf of = FramesOf::drone) { return parse_frames(frames, of).has_value(); }
 
 Bytes operator+(Bytes a, const Bytes& b) {
   append(a, b);
@@ -99,7 +97,7 @@ TEST(HandshakeDatagram, TagCatchesEveryFlippedBit) {
 
 TEST(HandshakeDatagram, FragmentComesBack) {
   const auto frame = fragment(2, 70000, 1150, 3, 1150);
-  const auto parsed = parse_frames(frame, false);
+  const auto parsed = parse_frames(frame, FramesOf::gcs);
   ASSERT_TRUE(parsed);
   ASSERT_EQ(parsed->fragment_count, 1);
   const auto& first = parsed->fragments[0];
@@ -151,7 +149,7 @@ TEST(HandshakeDatagram, AckComesBackAndItsBitmapIsBounded) {
     Bytes out;
     append_ack(out, {2, 0x80000001, 777, 5, ByteView(bitmap).first(length)});
     EXPECT_EQ(out.size(), kAckHeaderSize + length);
-    const auto parsed = parse_frames(out, false);
+    const auto parsed = parse_frames(out, FramesOf::gcs);
     ASSERT_TRUE(parsed);
     ASSERT_EQ(parsed->ack_count, 1);
     const auto& ack = parsed->acks[0];
@@ -168,7 +166,7 @@ TEST(HandshakeDatagram, AckComesBackAndItsBitmapIsBounded) {
     EXPECT_EQ(ack.has(5 + 256), length == 32);
     EXPECT_FALSE(ack.has(5 + 257));
     for (std::size_t cut = 0; cut < out.size(); ++cut)
-      EXPECT_EQ(parses(Bytes(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(cut))), cut == 0) << cut;
+      EXPECT_FALSE(parses(Bytes(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(cut)))) << cut;
   }
   bitmap.resize(33);
   Bytes out;
@@ -188,12 +186,12 @@ TEST(HandshakeDatagram, CookieGoesWithM1Only) {
   append_cookie(frame, cookie);
   const auto hello = fragment(1, 40, 40, 0, 40);
   for (const auto& frames : {hello + frame, frame + hello}) {
-    const auto parsed = parse_frames(frames, true);
+    const auto parsed = parse_frames(frames, FramesOf::drone);
     ASSERT_TRUE(parsed);
     EXPECT_EQ(parsed->cookie, cookie);
-    EXPECT_FALSE(parses(frames, false));
+    for (const auto of : {FramesOf::gcs, FramesOf::session}) EXPECT_FALSE(parses(frames, of));
   }
-  EXPECT_FALSE(parse_frames(hello, true)->cookie);
+  EXPECT_FALSE(parse_frames(hello, FramesOf::drone)->cookie);
   EXPECT_FALSE(parses(frame));
   EXPECT_FALSE(parses(hello + frame + frame));
   EXPECT_FALSE(parses(fragment(3, 40, 40, 0, 40) + frame));
@@ -213,8 +211,9 @@ TEST(HandshakeDatagram, PadIsZerosUpToTheTag) {
     bent[at] = 1;
     EXPECT_FALSE(parses(bent)) << at;
   }
-  EXPECT_TRUE(parses({}));
+  EXPECT_FALSE(parses({}));
   EXPECT_TRUE(parses({0}));
+  EXPECT_FALSE(parses({0}, FramesOf::session));
 }
 
 TEST(HandshakeDatagram, UnknownFramesDropTheWhole) {
@@ -227,10 +226,10 @@ TEST(HandshakeDatagram, UnknownFramesDropTheWhole) {
 
 TEST(HandshakeDatagram, WholeMessageIsOneFragmentOfAll) {
   const auto whole = fragment(1, 40, 40, 0, 40);
-  const auto of = [](const Bytes& frames) { return whole_message_of(*parse_frames(frames, true), 1); };
+  const auto of = [](const Bytes& frames) { return whole_message_of(*parse_frames(frames, FramesOf::drone), 1); };
   ASSERT_TRUE(of(whole));
   EXPECT_EQ(of(whole)->size(), 40U);
-  EXPECT_FALSE(of({}));
+  EXPECT_FALSE(of({0}));
   EXPECT_FALSE(of(fragment(3, 40, 40, 0, 40)));
   EXPECT_FALSE(of(whole + whole));
   EXPECT_FALSE(of(fragment(1, 500, 475, 1, 25)));

@@ -56,7 +56,7 @@ TEST(OutgoingMessage, AnyOneOfAGroupComesBackFromParity) {
           if (i == lost) continue;
           Bytes frame;
           out.append_to(frame, i);
-          const auto parsed = parse_frames(frame, false);
+          const auto parsed = parse_frames(frame, FramesOf::gcs);
           ASSERT_TRUE(parsed);
           EXPECT_TRUE(in.add(parsed->fragments[0]) || in.complete());
         }
@@ -205,7 +205,7 @@ TEST(IncomingMessage, ParityMayComeFirstAndSaysNothingTheSecondTime) {
   const auto add = [&](std::uint32_t index) {
     Bytes frame;
     out.append_to(frame, index);
-    return in.add(parse_frames(frame, false)->fragments[0]);
+    return in.add(parse_frames(frame, FramesOf::gcs)->fragments[0]);
   };
   EXPECT_TRUE(add(4));
   EXPECT_FALSE(add(4));

@@ -386,7 +386,7 @@ TEST(TransportLink, M4LostForFiveSeconds) {
   std::size_t swallowed = 0;
   TransportWorld* running = nullptr;
   terms.fates = [&](bool up, std::size_t, const Bytes& datagram) {
-    const auto frames = parse_frames(frames_of(datagram), true);
+    const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
     const bool m4 = !up && frames->fragment_count > 0 && frames->fragments[0].message == 4;
     if (m4 && running->clock().now() < 6'200 * kMs) return ++swallowed, std::vector<Fate>{};
     return std::vector<Fate>{{0, datagram}};

@@ -48,7 +48,8 @@ TEST(DatagramVectors, EveryTagAndFrame) {
     EXPECT_EQ(header->attempt, inputs.array<8>("attempt")) << name;
     EXPECT_EQ(header->packet, given.number("packet")) << name;
     EXPECT_TRUE(tag_good(keys.from(header->from), datagram)) << name;
-    const auto frames = parse_frames(frames_of(datagram), header->from == HandshakeSide::drone);
+    const auto frames =
+        parse_frames(frames_of(datagram), header->from == HandshakeSide::drone ? FramesOf::drone : FramesOf::gcs);
     ASSERT_TRUE(frames) << name;
     ASSERT_EQ(frames->ack_count, message_of(name) == 2 ? 1u : 0u) << name;
     if (frames->ack_count > 0) {
@@ -69,7 +70,7 @@ Bytes put_together(const VectorFile& file, const std::string& prefix, std::uint1
   for (const auto& [name, given] : file) {
     if (!name.starts_with(prefix)) continue;
     const auto datagram = given.bytes("datagram");
-    const auto frames = parse_frames(frames_of(datagram), true);
+    const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
     if (!frames || frames->fragment_count != 1) return {};
     const auto& fragment = frames->fragments[0];
     EXPECT_EQ(fragment.total, given.number("total")) << name;
@@ -99,7 +100,7 @@ TEST(AckVectors, EveryState) {
   for (const auto& [name, given] : vectors("acks.txt")) {
     if (!given.has("frame")) continue;
     const auto frame = given.bytes("frame");
-    const auto frames = parse_frames(frame, false);
+    const auto frames = parse_frames(frame, FramesOf::gcs);
     ASSERT_TRUE(frames && frames->ack_count == 1) << name;
     const auto& ack = frames->acks[0];
     EXPECT_EQ(ack.message, 2) << name;
@@ -144,7 +145,7 @@ TEST(RetryVectors, CookieAndRetry) {
     EXPECT_EQ(hex(encode_retry(attempt, cookie, keys.from_gcs)), given.text("retry")) << name;
     EXPECT_EQ(open_retry(given.bytes("retry"), attempt, keys.from_gcs), cookie) << name;
     const auto after = given.bytes("after");
-    const auto frames = parse_frames(frames_of(after), true);
+    const auto frames = parse_frames(frames_of(after), FramesOf::drone);
     ASSERT_TRUE(frames) << name;
     EXPECT_EQ(frames->cookie, cookie) << name;
     EXPECT_TRUE(tag_good(keys.from_drone, after)) << name;

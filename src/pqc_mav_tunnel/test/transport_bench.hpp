@@ -53,7 +53,8 @@ struct Bench {
       const auto number = load_be<std::uint32_t>(datagram.data() + (in_session ? 8 : 9));
       out.push_back({next->path, number, datagram.size(), std::move(next->datagram), {}});
       const ByteView kept(out.back().datagram);
-      out.back().frames = *parse_frames(in_session ? kept.subspan(12) : frames_of(kept), !in_session);
+      out.back().frames = *parse_frames(in_session ? kept.subspan(12) : frames_of(kept),
+                                        in_session ? FramesOf::session : FramesOf::drone);
     }
     EXPECT_GT(end.deadline(), now);
     return out;

@@ -237,7 +237,7 @@ class TransportWorld {
     if (!terms_.in_session) {
       if (!tag_good(keys_.from_drone, datagram)) return void(++bad_tags_);
       if (!gcs_.transport) {
-        const auto frames = parse_frames(frames_of(datagram), true);
+        const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
         if (!frames || !whole_message_of(*frames, 1)) return;
       }
     }
@@ -256,7 +256,7 @@ class TransportWorld {
   PathIndex path_from(const Bytes& datagram, int from) {
     if (terms_.in_session || paths_.empty()) return paths_[from] = 0;
     if (const auto found = paths_.find(from); found != paths_.end()) return found->second;
-    const auto frames = parse_frames(frames_of(datagram), true);
+    const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
     if (frames && frames->cookie == cookie_of(from)) {
       const auto path = gcs_.transport->join(paths_.size());
       std::erase_if(paths_, [path](const auto& each) { return each.second == path; });

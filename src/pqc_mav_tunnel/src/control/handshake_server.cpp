@@ -126,7 +126,7 @@ void HandshakeServer::on_session_frame(std::size_t link, ByteView value, std::ui
     wake_for(attempt);
     return;
   }
-  const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), false);
+  const auto frames = parse_frames(value.subspan(std::min(value.size(), kHandshakePartHeader)), FramesOf::session);
   if (frames && frames->fragment_count > 0 && frames->fragments[0].message == kRatchetType)
     return begin_ratchet(link, name, running, value, now);
   const auto m1 = frames ? whole_message_of(*frames, kHelloType) : std::nullopt;

@@ -74,7 +74,7 @@ Reception::Visit Reception::of_attempt(HandshakeAttempt& attempt, ByteView datag
   if (attempt.phase == HandshakeAttempt::Phase::lingering) return out;
   const bool listed = out.path != Transport::kElsewhere;
   if (listed && attempt.transport.has_answered(out.path)) return out;
-  const auto frames = parse_frames(frames_of(datagram), true);
+  const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
   if (frames && frames->cookie &&
       cookies_.good(*frames->cookie, source.ip16(), source.port(), attempt.name, attempt.m1, now)) {
     if (listed) {
@@ -92,7 +92,7 @@ Reception::Visit Reception::of_attempt(HandshakeAttempt& attempt, ByteView datag
 
 Reception::Visit Reception::of_newcomer(ByteView datagram, const AttemptId& name, const SockAddr& source,
                                         std::uint64_t now, std::uint64_t next_id) {
-  const auto frames = parse_frames(frames_of(datagram), true);
+  const auto frames = parse_frames(frames_of(datagram), FramesOf::drone);
   if (!frames) return {};
   const auto m1 = whole_message_of(*frames, kFirstMessage);
   if (!m1) return {.outcome = HandshakeDrop::unknown};

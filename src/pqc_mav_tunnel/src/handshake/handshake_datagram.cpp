@@ -96,15 +96,16 @@ bool tag_good(const Secret<32>& key, ByteView datagram) {
 
 void append_tag(const Secret<32>& key, Bytes& datagram) { append(datagram, tag_of(key, datagram)); }
 
-std::optional<Frames> parse_frames(ByteView frames, bool cookie_allowed) noexcept {
+std::optional<Frames> parse_frames(ByteView frames, FramesOf of) noexcept {
+  if (frames.empty()) return std::nullopt;
   Frames out;
   ByteReader in(frames);
   while (!in.empty()) {
     const auto type = *in.be<std::uint8_t>();
-    const bool good = type == kPad        ? only_zeros(in)
+    const bool good = type == kPad        ? of != FramesOf::session && only_zeros(in)
                       : type == kFragment ? read_fragment(in, out)
                       : type == kAck      ? read_ack(in, out)
-                      : type == kCookie   ? cookie_allowed && read_cookie(in, out)
+                      : type == kCookie   ? of == FramesOf::drone && read_cookie(in, out)
                                           : false;
     if (!good) return std::nullopt;
   }

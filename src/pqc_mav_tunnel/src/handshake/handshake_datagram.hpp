@@ -81,9 +81,11 @@ struct Frames {
   std::uint8_t fragment_count = 0, ack_count = 0;
   std::optional<Cookie> cookie;
 };
-/// nullopt: a frame of an unknown type or over the end, a form that the page forbids, FRAGMENTs of different messages,
-/// a second COOKIE, one without M1 or where none is allowed. Allocates nothing.
-std::optional<Frames> parse_frames(ByteView frames, bool cookie_allowed) noexcept;
+/// Whose frames they are. A COOKIE is a drone's alone, and inside a session there is no PAD either.
+enum class FramesOf : std::uint8_t { drone, gcs, session };
+/// nullopt: no frame, one of an unknown type or over the end, a form that the page forbids, FRAGMENTs of different
+/// messages, a second COOKIE or one without M1. Allocates nothing.
+std::optional<Frames> parse_frames(ByteView frames, FramesOf of) noexcept;
 
 void append_fragment_header(Bytes& out, const Fragment& fragment);  // its bytes follow
 void append_ack(Bytes& out, const Ack& ack);

@@ -42,7 +42,9 @@ Transport::Took Transport::Impl::on_datagram(ByteView datagram, PathIndex path, 
   ++counts.received;
   counts.received_bytes += datagram.size();
   heard_since_start = more = true;
-  const auto frames = parse_frames(*content, options.side == HandshakeSide::gcs && !options.in_session);
+  const auto frames = parse_frames(*content, options.in_session                   ? FramesOf::session
+                                             : options.side == HandshakeSide::gcs ? FramesOf::drone
+                                                                                  : FramesOf::gcs);
   if (!frames) return Took::malformed;
   const auto fragments = std::span(frames->fragments).first(frames->fragment_count);
   for (const auto& fragment : fragments)
