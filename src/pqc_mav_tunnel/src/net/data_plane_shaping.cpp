@@ -125,9 +125,13 @@ void DataPlane::send_due_shaped(std::uint64_t now) noexcept {
 /// Rings when the next packet may leave.
 void DataPlane::arm_shaping(std::uint64_t now) noexcept {
   auto due = Shaper::kNever;
-  for (std::size_t i = 0; i < links_.size(); ++i)
-    if (links_[i] && owns(i) && links_[i]->shaper)
-      due = std::min(due, links_[i]->shaper->due(now, shape_overhead(*links_[i])));
+  shaping_ = false;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (!links_[i] || !owns(i) || !links_[i]->shaper) continue;
+    const auto its = links_[i]->shaper->due(now, shape_overhead(*links_[i]));
+    shaping_ = shaping_ || shaped(*links_[i]) || its != Shaper::kNever;
+    due = std::min(due, its);
+  }
   arm(shape_timer_, due, shape_armed_ns_);
 }
 
@@ -143,7 +147,6 @@ bool DataPlane::set_shaping(std::uint32_t kbit, bool finds) {
 void DataPlane::shape_now(std::uint32_t kbit, bool finds, std::uint64_t now) {
   shape_kbit_ = kbit;
   finds_rate_ = finds;
-  shaping_ = false;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const auto& link = links_[i];
     if (!link || !owns(i)) continue;
