@@ -81,7 +81,6 @@ struct Transport::Impl {
   bool on_ack(const Ack& ack, std::size_t with, std::uint64_t now);
   void on_round_trip(std::uint64_t round_trip, std::size_t size) noexcept;
   Took on_fragment(const Fragment& fragment, PathIndex path, std::uint64_t now);
-  Took on_expected(const Fragment& fragment, PathIndex path, std::uint64_t now);
   void on_answer(std::uint8_t message, std::uint64_t now);
   Took deliver(Bytes frame, std::uint8_t message, std::uint32_t count, PathIndex path, std::uint64_t now);
   [[nodiscard]] CutTerms terms() const noexcept {

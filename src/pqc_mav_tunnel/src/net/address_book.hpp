@@ -33,10 +33,6 @@ class AddressBook {
     const std::lock_guard lock(mutex_);
     return !known_.empty() && !address.empty() && known_.contains(key_of(address));
   }
-  [[nodiscard]] std::size_t size() const noexcept {
-    const std::lock_guard lock(mutex_);
-    return known_.size();
-  }
 
  private:
   using Key = ByteArray<18>;  // IP address and port
