@@ -34,8 +34,10 @@ done
   -o APT::FTPArchive::Release::Suite="$suite" -o APT::FTPArchive::Release::Codename="$suite" \
   -o APT::FTPArchive::Release::Components=main -o APT::FTPArchive::Release::Architectures="${architectures[*]}" \
   release . >"$new.release" && mv "$new.release" Release)
-gpg --batch --yes --local-user "$key" --digest-algo SHA512 --clearsign --output "$new/InRelease" "$new/Release"
-gpg --batch --yes --local-user "$key" --digest-algo SHA512 --armor --detach-sign --output "$new/Release.gpg" "$new/Release"
+sign() { gpg --batch --yes --local-user "$key" --digest-algo SHA512 --status-fd 1 "$@" "$new/Release"; }
+# By its fingerprint: an address is part of other addresses, too, whose keys gpg would export with it.
+key="$(sign --output "$new/InRelease" --clearsign | awk '$2 == "SIG_CREATED" {print $NF}')"
+sign --output "$new/Release.gpg" --armor --detach-sign >/dev/null
 gpg --batch --export "$key" >"$folder/pqcmav-archive-keyring.gpg"
 chmod -R a+rX "$folder"
 chmod 0755 "$new"
@@ -43,4 +45,4 @@ mkdir -p "$folder/dists"
 [ ! -e "$folder/$dists" ] || mv "$folder/$dists" "$new.old"
 mv "$new" "$folder/$dists"
 gpgv --quiet --keyring "$folder/pqcmav-archive-keyring.gpg" "$folder/$dists/InRelease" >/dev/null 2>&1 ||
-  die "the signature of $folder/$dists/InRelease is not good: is '$key' a key that signs?"
+  die "the signature of $folder/$dists/InRelease is not good: is '$2' a key that signs?"

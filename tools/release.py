@@ -13,6 +13,7 @@ import gzip
 import io
 import json
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -115,18 +116,20 @@ def system() -> str:
 
 def sign(file: Path, key: str) -> None:
     """Writes FILE.asc and the public key beside it. Raises SbomError."""
-    for output, words in (
-        (f"{file}.asc", ["--armor", "--digest-algo", "SHA512", "--detach-sign", str(file)]),
-        (str(file.parent / verify_release.KEYRING), ["--export", key]),
-    ):
-        ended = subprocess.run(
-            ["gpg", "--batch", "--yes", "--local-user", key, "--output", output, *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if ended.returncode != 0 or not Path(output).is_file():
-            raise SbomError(f"gpg did not sign with '{key}': {ended.stderr.strip().splitlines()[-1:] or 'no such key'}")
+    words = ["--status-fd", "1", "--local-user", key, "--armor", "--digest-algo", "SHA512", "--detach-sign", str(file)]
+    told = gpg(key, Path(f"{file}.asc"), *words)
+    # By its fingerprint: an address is part of other addresses, too, whose keys gpg would export with it.
+    (signer,) = re.findall(r"^\[GNUPG:\] SIG_CREATED .* (\w+)$", told, re.MULTILINE)
+    gpg(key, file.parent / verify_release.KEYRING, "--export", signer)
+
+
+def gpg(key: str, output: Path, *words: str) -> str:
+    """What it prints besides its output. Raises SbomError."""
+    command = ["gpg", "--batch", "--yes", "--output", str(output), *words]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0 or not output.is_file():
+        raise SbomError(f"gpg did not sign with '{key}': {ended.stderr.strip().splitlines()[-1:] or 'no such key'}")
+    return ended.stdout
 
 
 def make(output: Path, key: str, packages: Path, build: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Fake = Callable[[str, str], None]
+# Of the keys of gpg: the first is part of the second.
+OWNER, OTHER = "owner@example.org", "another-owner@example.org"
 
 
 def without(tmp_path: Path, *tools: str) -> None:
@@ -24,3 +26,9 @@ def assert_one_error(result: subprocess.CompletedProcess[str], *words: str) -> N
     assert result.stderr.startswith("error: ")
     for word in words:
         assert word in result.stderr
+
+
+def public_keys(keyring: Path) -> list[str]:
+    """Whose keys a file has."""
+    shown = subprocess.run(["gpg", "--show-keys", "--with-colons", keyring], check=True, capture_output=True, text=True)
+    return [line.split(":")[9] for line in shown.stdout.splitlines() if line.startswith("uid:")]

@@ -6,10 +6,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bare_machine import Fake, Run
+from bare_machine import OTHER, OWNER, Fake, Run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))  # the tests import what is there
@@ -17,6 +19,19 @@ BASIC_TOOLS = """
     basename bash cat cmp cut dirname env find flock grep head id ln mkdir mktemp nproc paste pkg-config printf readlink
     rm sed sha256sum sort stat tail tar tee timeout uname cmake ninja cc g++ python3
 """
+
+
+@pytest.fixture(scope="module")
+def keys() -> Iterator[Path]:
+    """Two keys of gpg in a home of their own, whose path is short enough for the agent's socket."""
+    with tempfile.TemporaryDirectory(prefix="gpg-") as home, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GNUPGHOME", home)
+        making = ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key"]
+        for name in (OWNER, OTHER):
+            subprocess.run([*making, name, "ed25519", "sign", "1d"], check=True, capture_output=True)
+            subprocess.run(["gpg", "--batch", "--output", f"{home}/{name}.gpg", "--export", f"={name}"], check=True)
+        yield Path(home)
+        subprocess.run(["gpgconf", "--kill", "all"], check=False)
 
 
 @pytest.fixture

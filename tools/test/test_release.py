@@ -9,51 +9,21 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import release
 import sbom
 import verify_release
+from bare_machine import OTHER, OWNER, public_keys
 from verify_release import KEYRING, PROVENANCE, SUMS, ReleaseError, verify
 
 ROOT = Path(__file__).resolve().parents[2]
-OWNER, OTHER = "owner@example.org", "other@example.org"
 CONTROL = "Package: pqcmav-tunneld\nVersion: 1\nArchitecture: amd64\nMaintainer: T <t@example.org>\nDescription: x\n"
 pytestmark = pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("gpg", "gpgv", "dpkg-deb")), reason="needs gpg and gpgv"
 )
-
-
-@pytest.fixture(scope="module")
-def keys() -> Iterator[Path]:
-    """Two keys of gpg in a home of their own, whose path is short enough for the agent's socket."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="gpg-") as home:
-        before = os.environ.get("GNUPGHOME")
-        os.environ["GNUPGHOME"] = home
-        for name in (OWNER, OTHER):
-            command = [
-                "gpg",
-                "--batch",
-                "--quiet",
-                "--passphrase",
-                "",
-                "--quick-generate-key",
-                name,
-                "ed25519",
-                "sign",
-                "1d",
-            ]
-            subprocess.run(command, check=True, capture_output=True)
-            subprocess.run(["gpg", "--batch", "--output", f"{home}/{name}.gpg", "--export", name], check=True)
-        yield Path(home)
-        subprocess.run(["gpgconf", "--kill", "all"], check=False)
-        os.environ.pop("GNUPGHOME")
-        if before is not None:
-            os.environ["GNUPGHOME"] = before
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +74,10 @@ def test_a_good_release(made: Path, keys: Path) -> None:
         assert {(each.name, each.mode, each.uid) for each in archive} == {
             ("usr/bin/pqcmav-tunneld", 0o755, 0), ("usr/lib/pqcmav/liboqs.so.7", 0o644, 0)
         }  # fmt: skip
+
+
+def test_the_key_of_nobody_else_is_published(made: Path) -> None:
+    assert public_keys(made / KEYRING) == [OWNER]
 
 
 def test_the_provenance_names_commit_and_sources(made: Path) -> None:
