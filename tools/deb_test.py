@@ -166,7 +166,7 @@ def verify_unit(debian: Chroot, path: str) -> str:
     if not (program := shutil.which("systemd-analyze")):
         return "systemd-analyze is not here"
     with tempfile.TemporaryDirectory() as folder:
-        # Its program is in the other Debian, and network-online.target in none.
+        # Its program is in the other Debian.
         text = debian.path(path).read_text(encoding="utf-8").replace("ExecStart=", f"ExecStart={debian.root}")
         unit = Path(folder) / Path(path).name.replace("@", "@drone")
         unit.write_text(text, encoding="utf-8")

@@ -45,6 +45,14 @@ def test_a_dead_system_is_back_before_the_autopilots_failsafe(role: str) -> None
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_no_interface_holds_the_tunnel_back(role: str) -> None:
+    """Paths come and go in flight as well; an end that lacks its address is started again."""
+    unit = directives(role)
+    assert "network.target" in unit["After"].split()
+    assert "network-online.target" not in unit["After"] + unit.get("Wants", "")
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
 def test_what_systemd_says_of_the_exposure(role: str, tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
