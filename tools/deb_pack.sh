@@ -93,7 +93,7 @@ if [ "$arch" != all ]; then
   program pqcmav-tunneld usr/bin/pqcmav-tunneld 0755
   program "$soname" "usr/lib/pqcmav/$soname" 0644
   text packaging/pqcmav-tunneld@.service usr/lib/systemd/system/pqcmav-tunneld@.service
-  text src/pqc_mav_bringup/systemd/90-pqcmav.conf usr/lib/sysctl.d/90-pqcmav.conf
+  text src/pqc_mav_bringup/systemd/00-pqcmav.conf usr/lib/sysctl.d/00-pqcmav.conf
   text packaging/drone.yaml etc/pqcmav/tunneld/drone.yaml
   text packaging/gcs.yaml etc/pqcmav/tunneld/gcs.yaml
   text packaging/README.Debian usr/share/doc/pqcmav-tunneld/README.Debian

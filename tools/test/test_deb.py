@@ -62,6 +62,31 @@ def test_maintainer_scripts_are_posix_shell_and_stop_at_errors(script: Path) -> 
     subprocess.run(["/bin/sh", "-n", str(script)], check=True)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [(4194303, "--prefix=/net/core/rmem_max 00-pqcmav.conf\n"), (4194304, "")]
+)
+def test_no_limit_of_socket_buffers_is_lowered(fake: Fake, tmp_path: Path, before: int, after: str) -> None:
+    for name, value in (("rmem_max", before), ("wmem_max", 2**31 - 1)):
+        limit = tmp_path / "proc/sys/net/core" / name
+        limit.parent.mkdir(parents=True, exist_ok=True)
+        limit.write_text(f"{value}\n")
+    for name in ("getent", "install", "systemctl"):
+        fake(name, ":")
+    fake("sysctl", f'echo "$@" >>{tmp_path}/applied')
+    script = (PACKAGING / "tunneld.postinst").read_text(encoding="utf-8")
+    for path, instead in (("/run/systemd/system", ""), ("/proc", "/proc"), ("/lib/systemd/systemd-", "/bin/")):
+        assert path in script
+        script = script.replace(path, f"{tmp_path}{instead}")
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, "postinst", "configure", ""],
+        env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    applied = tmp_path / "applied"
+    applied.touch()
+    assert (done.returncode, done.stderr, applied.read_text()) == (0, "", after)
+    assert " usr/lib/sysctl.d/00-pqcmav.conf" in PACK, "a file of any other name comes later, and may allow more"
+
+
 def test_the_unit_is_notified_and_watched() -> None:
     unit = directives(UNIT)
     assert unit["Type"] == "notify"

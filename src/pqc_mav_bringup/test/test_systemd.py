@@ -80,6 +80,6 @@ def test_the_sysctl_file_allows_the_buffers_the_proxy_asks_for() -> None:
     import pqc_mav_tunnel
 
     asked_kib = next(e["default"] for e in pqc_mav_tunnel.config_schema("gcs") if e["key"] == "socket_buffer_kib")
-    lines = (UNITS / "90-pqcmav.conf").read_text().splitlines()
+    lines = (UNITS / "00-pqcmav.conf").read_text().splitlines()
     allowed = dict(line.split(" = ") for line in lines if not line.startswith("#"))
     assert allowed == {name: str(asked_kib * 1024) for name in ("net.core.rmem_max", "net.core.wmem_max")}
