@@ -22,17 +22,19 @@ if [ $# = 0 ]; then
   architectures=("$native")
   if [ "$native" = amd64 ]; then architectures+=(arm64); fi
 fi
+others=()
+for arch in "${architectures[@]}"; do
+  if [ "$arch" != "$native" ]; then others+=("$arch"); fi
+done
 # What is packed twice from the same commit has the same bytes: deb_again.sh tries it.
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/pqc_mav_tunnel/package.xml)}"
 export SOURCE_DATE_EPOCH
 
 compilers() {
   local needed=("dpkg-shlibdeps=dpkg-dev" apt-ftparchive=apt-utils gpgv gpg) arch
-  for arch in "${architectures[@]}"; do
-    if [ "$arch" != "$native" ]; then
-      cross_target "$arch"
-      needed+=("${cross_tools[0]}")
-    fi
+  for arch in "${others[@]}"; do
+    cross_target "$arch"
+    needed+=("${cross_tools[0]}")
   done
   need deb "${needed[@]}"
 }
@@ -40,7 +42,7 @@ compilers() {
 # What the packages are tested with.
 test_tools() {
   local needed=(mmdebstrap ip=iproute2 lintian)
-  if [ "${architectures[*]}" != "$native" ]; then needed+=("${EMULATION[@]}"); fi
+  if [ ${#others[@]} -gt 0 ]; then needed+=("${EMULATION[@]}"); fi
   need deb "${needed[@]}"
 }
 
@@ -55,10 +57,9 @@ PYTHON3=/usr/bin/python3
 mkdir -p "$DEPS/log"
 rm -f build-deb/*.deb
 step "compilers" compilers
-for arch in "${architectures[@]}"; do
-  if [ "$arch" != "$native" ]; then step "libraries of $arch" tools/cross_sysroot.sh "$arch"; fi
-  step "programs for $arch" tools/deb_build.sh "$arch"
-done
+for arch in "${others[@]}"; do step "libraries of $arch" tools/cross_sysroot.sh "$arch"; done
+# Every package takes from this machine's own program what its libraries are called, and the manual pages.
+for arch in "$native" "${others[@]}"; do step "programs for $arch" tools/deb_build.sh "$arch"; done
 # The command's first: the manual pages of all are made by it.
 for arch in all "${architectures[@]}"; do step "packages for $arch" tools/deb_pack.sh "$arch" "$native"; done
 if [ -n "$tested" ]; then
@@ -67,8 +68,8 @@ if [ -n "$tested" ]; then
   for suite in ${ALSO_ON:-}; do step "the same packages on $suite" test_packages "$native" "$suite"; done
   # The one warning is about Debian's own bug tracker.
   step "lintian" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs build-deb/*.deb
+  step "the same bytes in another folder" tools/deb_again.sh "${architectures[@]}"
 fi
-if [ -n "$tested" ]; then step "the same bytes in another folder" tools/deb_again.sh "${architectures[@]}"; fi
 if [ -n "${SIGN_KEY:-}" ]; then step "apt repository" tools/deb_repository.sh build-deb/repository "$SIGN_KEY"; fi
 
 (cd build-deb && ls -l -- *.deb | awk '{printf "%9d bytes  %s\n", $5, $9}')

@@ -28,7 +28,7 @@ needs() {
   mkdir -p "$work/debian"
   printf 'Source: pqcmav\n\nPackage: pqcmav\nArchitecture: any\n' >"$work/debian/control"
   (cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$PWD/../$native" "${files[@]}" 2>shlibdeps.log) |
-    sed 's/^shlibs:Depends=//'
+    sed 's/^shlibs:Depends=//' || die "dpkg-shlibdeps: $(tail -n 1 "$work/shlibdeps.log")"
   rm -rf "$work"
 }
 
@@ -99,7 +99,8 @@ if [ "$arch" != all ]; then
   text packaging/README.Debian usr/share/doc/pqcmav-tunneld/README.Debian
   manual pqcmav-tunneld.8
   manual pqcmav.yaml.5
-  pack "$(needs pqcmav-tunneld "$soname")"
+  depends="$(needs pqcmav-tunneld "$soname")"
+  pack "$depends"
   exit 0
 fi
 

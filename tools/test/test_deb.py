@@ -8,10 +8,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bare_machine import Fake, Run
+from bare_machine import Fake, Run, assert_one_error
 from deb_test import directives
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -185,14 +186,50 @@ def test_missing_tools_are_named_to_who_cannot_install_them(run: Run, fake: Fake
     assert re.fullmatch(r"error: missing: dpkg-dev .*g\+\+-aarch64-linux-gnu: run 'sudo apt-get .*\n", result.stderr)
 
 
-def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run, fake: Fake, workspace: Path) -> None:
-    for part in ("deb_build", "deb_pack", "cross_sysroot", "run"):
-        (workspace / "tools" / (part if part == "run" else f"{part}.sh")).write_text("#!/bin/bash\n")
+@pytest.fixture
+def parts(fake: Fake, workspace: Path) -> Callable[[], list[str]]:
+    """In place of deb.sh's parts, and of what they need: scripts that only note their call. Returns what was called."""
+    called = workspace / "called"
+    called.touch()
+    for part in ("deb_build.sh", "deb_pack.sh", "deb_again.sh", "cross_sysroot.sh", "run"):
+        (workspace / "tools" / part).write_text(f'#!/bin/bash\necho {part} "$@" >>{called}\n')
     for tool in ("dpkg-shlibdeps", "apt-ftparchive", "gpg", "gpgv", "aarch64-linux-gnu-g++", "apt-get"):
         fake(tool, "exit 1")
     fake("dpkg", "echo amd64")
     fake("id", "echo 1000")
     fake("git", "echo 1700000000")
+    return lambda: called.read_text(encoding="utf-8").splitlines()
+
+
+def test_another_machines_package_alone(run: Run, fake: Fake, workspace: Path, parts: Callable[[], list[str]]) -> None:
+    """As 'make cross MACHINE=1' asks for: what it takes from this machine's own program is made first."""
+    fake("ls", ":")
+    fake("awk", ":")
+    (workspace / "build-deb").mkdir()
+    result = run("tools/deb.sh", "--no-test", "arm64")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert parts() == [
+        "cross_sysroot.sh arm64",
+        "deb_build.sh amd64",
+        "deb_build.sh arm64",
+        "deb_pack.sh all amd64",
+        "deb_pack.sh arm64 amd64",
+    ]
+
+
+def test_no_package_without_its_dependencies(run: Run, fake: Fake, workspace: Path) -> None:
+    manifest = workspace / "src/pqc_mav_tunnel/package.xml"
+    manifest.parent.mkdir()
+    manifest.write_text("<version>1</version>")
+    for tool in ("install", "strip", "gzip", "chmod"):
+        fake(tool, ":")
+    fake("dpkg-shlibdeps", "echo error: no library >&2; exit 2")
+    assert_one_error(run("tools/deb_pack.sh", "amd64", "amd64"), "dpkg-shlibdeps: error: no library")
+    assert not list((workspace / "build-deb").glob("*.deb"))
+
+
+@pytest.mark.usefixtures("parts")
+def test_tools_of_the_test_are_named_to_who_cannot_install_them(run: Run) -> None:
     result = run("tools/deb.sh")
     assert result.returncode != 0
     assert re.match(
