@@ -39,7 +39,7 @@ flock 9
 
 "$ROOT/tools/setup_system.sh" "${liboqs_part[@]}"
 if [ -z "$workspace" ]; then
-  "$ROOT/tools/setup_python.sh" 9>&-
+  "$ROOT/tools/setup_python.sh" packages 9>&-
   exit
 fi
 # The compiler is busy with liboqs while pip waits for the network.

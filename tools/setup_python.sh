@@ -4,7 +4,9 @@
 # sourced: on top of the system's packages and without the ROS 2 wheels. Without one they are Jazzy's, and Kilted's with
 # ROS_DISTRO=kilted.
 #   setup_python.sh [analysis] [dashboard] [test] [lint] [detect] [train]
-# The packages that run the nodes are always installed; the named layers once they are asked for. What is there stays.
+#   setup_python.sh packages
+# The packages that run the nodes are always installed, unless only Debian packages are to be made; the named layers
+# once they are asked for. What is there stays.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 set -euo pipefail
@@ -20,6 +22,7 @@ stamp="$VENV/.pqcmav-stamp"
 lists_of() {
   case "$1" in
     run) if [ "$mode" = wheels ]; then echo system wheels "ros-$ros"; else echo system; fi ;;
+    packages) echo system ;;  # the wheels of ROS 2 are for x86-64 alone
     analysis) echo analysis ;;
     dashboard) echo dashboard ;;  # Starlette, uvicorn
     lint) echo lint test ;;  # with the tests' packages: mypy reads their types
@@ -35,12 +38,17 @@ content_of() {
 # The stamp of what runs also tells with which interpreter .venv was made; build.sh looks at it.
 stamp_of() { if [ "$1" = run ]; then echo "$stamp"; else echo "$VENV/.pqcmav-$1"; fi; }
 
-layers=()
-for layer in run "$@"; do
-  want="$(content_of "$layer")"
-  if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ] ||
-    [ "$(tail -n 1 "$(stamp_of "$layer")" 2>/dev/null || true)" != "$want" ]; then layers+=("$layer"); fi
-done
+ready() {
+  [ "$(head -n 1 "$stamp" 2>/dev/null || true)" = "$base" ] &&
+    [ "$(tail -n 1 "$(stamp_of "$1")" 2>/dev/null || true)" = "$(content_of "$1")" ]
+}
+
+named=(run "$@") layers=()
+if [ "$*" = packages ]; then
+  ! ready run || exit 0
+  named=(packages)
+fi
+for layer in "${named[@]}"; do ready "$layer" || layers+=("$layer"); done
 [ ${#layers[@]} -gt 0 ] || exit 0
 # A user who names another source knows what is there.
 from_index=true
