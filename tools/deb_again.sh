@@ -15,10 +15,17 @@ trap 'rm -rf "$work"' EXIT
 # A longer path, with a blank in it.
 again="$work/a folder with another and longer name/of the same sources"
 mkdir -p "$again/.deps"
-# What git knows, as it is here: a change that is not committed yet is in both.
-git ls-files -z --cached --others --exclude-standard --deduplicate |
-  while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
-  tar --create --null --no-recursion --files-from=- | tar --extract --directory "$again"
+# What git knows, as it is here: a change that is not committed yet is in both. Of a release's archive all but what is made.
+sources() {
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    git ls-files -z --cached --others --exclude-standard --deduplicate |
+      while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done
+  else
+    find . \( -path ./.venv -o -path ./.deps -o -path './build*' -o -path ./install -o -path ./log \) -prune -o \
+      ! -type d -print0
+  fi
+}
+sources | tar --create --null --no-recursion --files-from=- | tar --extract --directory "$again"
 ln -s "$VENV" "$again/.venv"
 mkdir -p "$DEPS/log"
 log="$DEPS/log/deb-again.log"

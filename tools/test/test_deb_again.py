@@ -18,12 +18,13 @@ cat source >build-deb/three.deb
 """
 
 
-def again(workspace: Path, packs: str) -> subprocess.CompletedProcess[str]:
-    """Make the packages with this script, then again."""
+def again(workspace: Path, packs: str, *, clone: bool = True) -> subprocess.CompletedProcess[str]:
+    """Make the packages with this script, then again; in a clone, or in a release's archive."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": "UTC"}
     (workspace / "tools/deb.sh").write_text(packs)
     (workspace / "source").write_text("not in any commit")
-    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
+    if clone:
+        subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     subprocess.run([workspace / "tools/deb.sh", "--no-test", "amd64"], env=environment, check=True)
     return subprocess.run(
         [workspace / "tools/deb_again.sh", "amd64"],
@@ -31,8 +32,14 @@ def again(workspace: Path, packs: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_the_same_bytes(workspace: Path) -> None:
-    done = again(workspace, PACKS.replace("WITH", "true"))
+@pytest.mark.parametrize("clone", [True, False])
+def test_the_same_bytes(workspace: Path, clone: bool) -> None:
+    for made in (".venv/made", "build/made"):
+        (workspace / made).parent.mkdir()
+        (workspace / made).touch()
+    (workspace / ".gitignore").write_text("/.venv/\n/build*/\n")
+    copied = '[ -z "$CCACHE_DISABLE" ] || [ -L .venv -a ! -e build ] || pwd'
+    done = again(workspace, PACKS.replace("WITH", copied), clone=clone)
     assert (done.returncode, done.stderr) == (0, "")
     assert "3 packages have the same bytes" in done.stdout
 
