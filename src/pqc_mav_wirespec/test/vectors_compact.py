@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from seeded import SeededRandom
 from vectorfile import Section, VectorFile
-from vectors_data import COMMENT, SUITE_PER_AEAD, keys_of, put_keys, receive_script
+from vectors_data import SUITE_PER_AEAD, keys_of, put_keys, receive_script
+from vectors_keys import begin
 
 from pqc_mav_wirespec import bundle, control
 from pqc_mav_wirespec.dataplane import (
@@ -61,8 +62,7 @@ UNUSABLE = {
 def generate_compact(seed: bytes) -> VectorFile:
     """One frame per index and place, in both forms, and two whose sequence cannot be found."""
     random = SeededRandom(seed + b"/compact")
-    file = VectorFile(f"Compact frames {COMMENT}")
-    file.section("vector").put(kind="compact", name="compact")
+    file = begin("compact", "Compact frames")
     keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 2, random(32), random(32))
     put_keys(file.section("keys"), keys, Direction.D2G)
     for index in INDICES:
@@ -158,8 +158,7 @@ def compact_steps(keys: SessionKeys, window_bits: int) -> Iterator[tuple[Outcome
 def generate_bundles(seed: bytes) -> VectorFile:
     """Bundles in the long and the compact form, and contents that are unusable as a whole."""
     random = SeededRandom(seed + b"/bundles")
-    file = VectorFile(f"Bundles {COMMENT}")
-    file.section("vector").put(kind="bundles", name="bundles")
+    file = begin("bundles", "Bundles")
     keys = SessionKeys(find_suite(SUITE_PER_AEAD[0]), random(8), 4, random(32), random(32))
     put_keys(file.section("keys"), keys, Direction.G2D)
     contents = {name: bundle.encode(map(random, lengths)) for name, lengths in BUNDLES.items()}

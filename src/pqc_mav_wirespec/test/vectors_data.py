@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 
 from seeded import SeededRandom
 from vectorfile import Section, Value, VectorFile
+from vectors_keys import begin
 
 from pqc_mav_wirespec import control, dataplane
 from pqc_mav_wirespec.control import Tlv
@@ -17,7 +18,6 @@ from pqc_mav_wirespec.keyschedule import SessionKeys
 from pqc_mav_wirespec.replay import SEQUENCE_LIMIT
 from pqc_mav_wirespec.suites import ALL_SUITES, find_suite
 
-COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
 SEQUENCES = (0, 1, SEQUENCE_LIMIT - 1)
 EPOCHS = (0, 1, 255)
 SHORT_PAYLOADS = (0, 1)
@@ -94,8 +94,7 @@ UNUSABLE: dict[str, bytes] = {
 
 def generate_suites() -> VectorFile:
     """Every suite with its alias and the four id bytes of its header."""
-    file = VectorFile(f"The suite table {COMMENT}")
-    file.section("vector").put(kind="suites", name="suites")
+    file = begin("suites", "The suite table")
     for suite in ALL_SUITES:
         row = file.section(suite.id).put(short_code=suite.short_code)
         row.put(level=suite.kem.level, core=int(suite.core), header_ids=suite.header_ids)
@@ -111,8 +110,7 @@ def check_suites(file: VectorFile) -> None:
 def generate_data(seed: bytes) -> VectorFile:
     """Data frames: every cipher, epoch and sequence with a short payload, and each cipher with the long ones."""
     random = SeededRandom(seed + b"/data")
-    file = VectorFile(f"Data frames {COMMENT}")
-    file.section("vector").put(kind="data", name="data")
+    file = begin("data", "Data frames")
 
     def put(keys: SessionKeys, sequence: int, size: int) -> None:
         number = len(file.sections) - 1
@@ -140,8 +138,7 @@ def check_data(file: VectorFile) -> None:
 def generate_control(seed: bytes) -> VectorFile:
     """One control frame per TLV type, one with several, and contents that are unusable as a whole."""
     random = SeededRandom(seed + b"/control")
-    file = VectorFile(f"Control frames {COMMENT}")
-    file.section("vector").put(kind="control", name="control")
+    file = begin("control", "Control frames")
     several = control.encode(TLVS["switched"]) + bytes.fromhex("c80003010203") + control.encode(TLVS["keepalive"])
     contents = {f"tlv-{name}": control.encode(tlv) for name, tlv in TLVS.items()}
     contents |= {"several-switched-unknown-keepalive": several}
@@ -258,8 +255,7 @@ def receive_script(
     name: str, keys: SessionKeys, window_bits: int, steps: Iterable[tuple[Outcome, str, bytes]]
 ) -> VectorFile:
     """The steps as a file. Raises MalformedError where this package says otherwise than the step."""
-    file = VectorFile(f"What one receiver makes of datagrams in order, {COMMENT}")
-    file.section("vector").put(kind="receive", name=name)
+    file = begin("receive", "What one receiver makes of datagrams in order", name)
     receiver_row = file.section("receiver").put(window_bits=window_bits)
     put_keys(receiver_row, keys, Direction.D2G)
     receiver_row.put(features=keys.features, index=keys.own_index)

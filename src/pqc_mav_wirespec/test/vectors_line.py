@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from seeded import SeededRandom
 from vectorfile import VectorFile
-from vectors_data import COMMENT
+from vectors_keys import begin
 
 from pqc_mav_wirespec import line
 from pqc_mav_wirespec.errors import MalformedError
@@ -16,8 +16,7 @@ from pqc_mav_wirespec.errors import MalformedError
 def generate_line(seed: bytes) -> VectorFile:
     """Datagrams with their frame and their messages, and streams that the air damaged."""
     random = SeededRandom(seed + b"/line")
-    file = VectorFile(f"Datagrams on a serial line {COMMENT}")
-    file.section("vector").put(kind="line", name="line")
+    file = begin("line", "Datagrams on a serial line")
     messages = line.Messages()
     for name, byte, datagram in _datagrams(random):
         row = file.section(name).put(line=bytes([byte]), datagram=datagram)

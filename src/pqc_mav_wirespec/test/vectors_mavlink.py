@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from seeded import SeededRandom
 from vectorfile import VectorFile
-from vectors_data import COMMENT
+from vectors_keys import begin
 
 from pqc_mav_wirespec import mavlink
 from pqc_mav_wirespec.errors import MalformedError
@@ -15,8 +15,7 @@ from pqc_mav_wirespec.errors import MalformedError
 
 def generate_mavlink(seed: bytes) -> VectorFile:
     """Datagrams of whole messages, of cut ones and of none."""
-    file = VectorFile(f"MAVLink headers {COMMENT}")
-    file.section("vector").put(kind="mavlink", name="mavlink")
+    file = begin("mavlink", "MAVLink headers")
     for name, datagram in _datagrams(SeededRandom(seed + b"/mavlink")):
         headers = mavlink.walk(datagram)
         row = file.section(name).put(datagram=datagram, count=len(headers or []))

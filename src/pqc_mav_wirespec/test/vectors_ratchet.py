@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seeded import SeededRandom
 from vectorfile import Section, VectorFile
-from vectors_data import COMMENT
+from vectors_keys import begin
 
 from pqc_mav_wirespec import keyschedule as ks
 from pqc_mav_wirespec.errors import AuthenticationError, WireError
@@ -57,8 +57,7 @@ CASES = (
 def generate_ratchets(seed: bytes) -> VectorFile:
     """One ratchet of each kind."""
     random = SeededRandom(seed + b"/ratchets")
-    file = VectorFile(f"Ratchets {COMMENT}")
-    file.section("vector").put(kind="ratchets", name="ratchets")
+    file = begin("ratchets", "Ratchets")
     with random.drives_liboqs():
         for case in CASES:
             _put(file.section(case.name), case, random)

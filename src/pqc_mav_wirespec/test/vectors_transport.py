@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from seeded import SeededRandom
 from vectorfile import Section, VectorFile
+from vectors_keys import begin
 
 from pqc_mav_wirespec import keyschedule as ks
 from pqc_mav_wirespec import messages as msg
@@ -42,7 +43,6 @@ from pqc_mav_wirespec.proofs import (
 )
 from pqc_mav_wirespec.suites import find_suite
 
-COMMENT = "of the PQC-MAV wire protocol, version 3; see README.md. Fixed keys, for tests only."
 SUITE, DRONE_ID, GCS_ID = "ML-768-AG-MD-65", "drone_01", "north"
 LIMITS = (1200, 548)
 LOST = 2  # the fragment of M2 that parity rebuilds
@@ -108,8 +108,7 @@ def generate_datagrams(seed: bytes) -> VectorFile:
         messages = [m1, m2, m3, responder.feed(m3)]
     attempt, first = random(8), int.from_bytes(random(4), "big") >> 1
     keys = FragmentKeys.derive(psk, attempt)
-    file = VectorFile(f"Datagrams of a handshake {COMMENT}")
-    file.section("vector").put(kind="datagrams", name="datagrams")
+    file = begin("datagrams", "Datagrams of a handshake")
     inputs = file.section("inputs").put(psk=psk, attempt=attempt, k_f=keys.drone + keys.gcs)
     inputs.put(**{f"m{number}_sha256": sha256(message) for number, message in enumerate(messages, 1)})
     for limit in LIMITS:
@@ -189,8 +188,7 @@ def _check_rows(rows: list[Section], keys: FragmentKeys, attempt: bytes, message
 
 def generate_acks(seed: bytes) -> VectorFile:
     """What an ACK says of these fragments."""
-    file = VectorFile(f"Acknowledgements {COMMENT}")
-    file.section("vector").put(kind="acks", name="acks")
+    file = begin("acks", "Acknowledgements")
     random = SeededRandom(seed + b"/acks")
     for name, (count, have) in HAVE.items():
         ack = Ack.of(2, int.from_bytes(random(4), "big") >> 1, random(1)[0], count, _numbers(have))
@@ -216,8 +214,7 @@ def check_acks(file: VectorFile) -> None:
 def generate_retry(seed: bytes) -> VectorFile:
     """An M1 before and after a Retry, from an IPv4 and an IPv6 address."""
     random = SeededRandom(seed + b"/retry")
-    file = VectorFile(f"Retry and cookies {COMMENT}")
-    file.section("vector").put(kind="retry", name="retry")
+    file = begin("retry", "Retry and cookies")
     for number, host in enumerate(HOSTS):
         psk, attempt, cookie_key = random(32), random(8), random(32)
         m1, port, second = _hello(random, psk), 46012 + number, 1_000_000 + number
@@ -268,8 +265,7 @@ def check_retry(file: VectorFile) -> None:
 def generate_rejects(seed: bytes) -> VectorFile:
     """Every code, with its mac."""
     random = SeededRandom(seed + b"/rejects")
-    file = VectorFile(f"Refusals {COMMENT}")
-    file.section("vector").put(kind="rejects", name="rejects")
+    file = begin("rejects", "Refusals")
     psk = random(32)
     m1 = _hello(random, psk)
     file.section("inputs").put(psk=psk, m0=msg.M0, m1=m1)
@@ -298,8 +294,7 @@ def check_rejects(file: VectorFile) -> None:
 def generate_proofs(seed: bytes) -> VectorFile:
     """The PSK of a gcs, return proofs, restart tokens and the GOT of each."""
     random = SeededRandom(seed + b"/proofs")
-    file = VectorFile(f"Proofs and tokens {COMMENT}")
-    file.section("vector").put(kind="proofs", name="proofs")
+    file = begin("proofs", "Proofs and tokens")
     psk_drone, restart_key = random(32), random(32)
     psk = gcs_psk(psk_drone, GCS_ID)
     inputs = file.section("inputs").put(psk_drone=psk_drone, gcs_id=GCS_ID, psk=psk, restart_key=restart_key)
