@@ -144,20 +144,12 @@ def said_by(*command: str) -> str:
     return lines[0] if lines else f"{command[0]}: not here"
 
 
-def where(of: Reading) -> str:
-    """Which reports it is about."""
-    names = of.name.replace("(KEM|DSA)", "KEM, ML-DSA").replace("|", ", ")
-    functions = ", ".join(f"`{each}`" for each in of.function.split("|") if each)
-    return ", ".join(part for part in (f"{names} {of.operation}".strip(), functions) if part)
-
-
 def page(results: list[Result], seconds: float) -> str:
     """The whole page."""
     machine = host_info()
     groups = {
         name: [each for each in results if each.group == name] for name in ("engine", "openssl", "liboqs", "leak")
     }
-    used = [each for each in READINGS if any(reading(r, f) is each for r in results for f in r.places or {})]
     reports = sum(sum((each.places or {}).values()) for each in groups["engine"])
     open_ends = [
         each.name
@@ -205,8 +197,8 @@ def page(results: list[Result], seconds: float) -> str:
             "",
             "## What the reports are",
             "",
-            *(f"* {where(each)}: {each.why}." for each in used),
-            "",
+            "What each branches on, and why that is no leak: "
+            "[constant_time_readings.json](../../tools/constant_time_readings.json). "
             "The two that are of the compiler's making were looked at in the disassembly of HQC-128 and "
             "Classic-McEliece-348864; the others of a family go by the same names. "
             + (f"Not explained: {', '.join(open_ends)}. " if open_ends else "None is left unexplained. ")
