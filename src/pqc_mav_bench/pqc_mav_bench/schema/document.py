@@ -28,7 +28,7 @@ bench schema` prints the same as JSON Schema. Flattened as `category.field` they
 * `findings` names what the sanity checks found; `integrity.sha256` is the SHA-256 of the canonical JSON (sorted keys,
   no spaces, UTF-8) of the file without that one value.
 
-The categories:
+The categories, which `pqcmav bench schema` describes: {categories}.
 """
 
 
@@ -55,8 +55,5 @@ def _plain(entry: dict[str, Any]) -> dict[str, Any]:
 def page() -> str:
     """The whole text of docs/metrics.md."""
     statuses = ", ".join(f"`{kind.value}`" for kind in StatusKind)
-    lines = [_HEAD.format(version=SCHEMA_VERSION, count=len(list(all_fields())), statuses=statuses)]
-    for name, kind in categories().items():
-        about = " ".join((kind.__doc__ or "").split()).partition(": ")[2]
-        lines.append(f"* {kind.letter} `{name}`: {about}")
-    return "\n".join([*lines, ""])
+    names = ", ".join(f"{kind.letter} `{name}`" for name, kind in categories().items())
+    return _HEAD.format(version=SCHEMA_VERSION, count=len(list(all_fields())), statuses=statuses, categories=names)
