@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # One end of the tunnel, without ROS and Python, from the package that 'make deb' makes. From the top of the repository:
-#   make deb && docker build -f docker/tunneld.Dockerfile -t pqcmav-tunneld .
+#   make deb && docker build -f docker/tunneld.Dockerfile -t pqcmav-tunneld \
+#     --build-arg BASE="$(. /etc/os-release; echo "$ID:$VERSION_CODENAME")" .
+# BASE has to be of the release of the machine that made the package.
 # It runs as a user without privileges, and with a read-only root: see docker/README.md.
 ARG BASE=debian:bookworm-slim
 FROM ${BASE}

@@ -51,6 +51,15 @@ def test_an_image_takes_its_base_as_an_argument_and_runs_without_privileges(imag
     assert last(image, "ENTRYPOINT").startswith("[") and last(image, "CMD").startswith("["), "no shell in between"
 
 
+@pytest.mark.parametrize("page", ["README.md", "tunneld.Dockerfile"])
+def test_a_package_meets_the_release_it_was_built_on(page: str) -> None:
+    text = (DOCKER / page).read_text(encoding="utf-8")
+    command = re.search(r"docker build -f docker/tunneld\.Dockerfile .*\\\n.*BASE=(.*) \.", text)
+    assert command, "the default would be met by packages of Debian 12 alone"
+    said = subprocess.run(["sh", "-c", f"echo {command[1]}"], capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"\w+:\w+\n", said) or not Path("/etc/os-release").exists(), said
+
+
 @pytest.mark.parametrize("image", IMAGES)
 def test_what_an_image_copies_exists_and_is_not_ignored(image: str) -> None:
     ignored = [line for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").split() if line]
