@@ -89,6 +89,15 @@ def test_nothing_has_privileges() -> None:
         assert volume["emptyDir"]["medium"] == "Memory"
 
 
+def test_the_pages_copy_of_the_keys_is_its_owners(tmp_path: Path) -> None:
+    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    (pack,) = re.findall(r"^.*tar -C .*$", page, re.MULTILINE)
+    assert page.index("create namespace") < page.index(pack), "it is done again 'from tar on' for a new drone"
+    (tmp_path / "keys/stations/north").mkdir(parents=True)
+    subprocess.run(["sh", "-c", f"umask 022; {pack}"], cwd=tmp_path, check=True, timeout=60)
+    assert stat.S_IMODE((tmp_path / "keys.tar.gz").stat().st_mode) == 0o600
+
+
 @pytest.mark.skipif(TUNNELD is None, reason="pqcmav-tunneld is not on the path: run 'make setup' first")
 def test_the_engine_takes_what_the_first_container_unpacks(tmp_path: Path) -> None:
     """By its own command, with folders of this machine in place of the pod's; as docs/scale.md packs the keys."""
