@@ -28,6 +28,12 @@ class Suite:
     standard: bool = True  # a published standard specifies all three algorithms
 
     @property
+    def pair(self) -> tuple[str, str]:
+        """KEM and signature. Suites that differ in the cipher alone make the same handshake: scatter between what
+        theirs took is no difference."""
+        return self.kem_token, self.sig_token
+
+    @property
     def handshake_bytes(self) -> int:
         """Bytes of key, ciphertext and signature, the part of a handshake that differs between suites."""
         return self.public_key_bytes + self.ciphertext_bytes + self.signature_bytes

@@ -3,8 +3,8 @@
 
 Computation comes from the owner's performance file (`pqcmav bench performance`, `pqcmav policy learn`); suites it
 lacks, and drones without one, from the published medians, scaled by how this machine compares. The transfer is the
-suite's bytes over the link, as far as loss leaves it. A suite whose handshake ran in this flight costs what was
-measured, without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
+suite's bytes over the link, as far as loss leaves it. A suite whose handshake ran lately costs what was measured,
+without the waiting that all suites share (round trips), which the cheapest of the measured ones shows.
 """
 
 import math
@@ -15,7 +15,7 @@ from statistics import median
 from pqc_mav_policy.strategies.expert.performance import PerformanceTable
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.suite_cost import work_ms
-from pqc_mav_policy.suites import Catalogue, Suite
+from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import Link, Outcome
 
 # Weight of the newest handshake in the mean of a suite's.
@@ -23,17 +23,11 @@ NEWEST = 0.3
 # Loss above this is reckoned as this: the handshake's own repetitions end before its time goes to infinity.
 MOST_LOSS = 0.99
 
-Seen = tuple[tuple[str, float], ...]
+# For how long a handshake counts: anybody in the path can delay one, and a link gets better [s].
+REMEMBERED_S = 600.0
 
-
-def note(seen: Seen, outcomes: tuple[Outcome, ...]) -> Seen:
-    """Mean handshake times by suite [s], sorted, with those of new outcomes."""
-    times = dict(seen)
-    for outcome in outcomes:
-        if outcome.ok and outcome.took_s is not None:
-            before = times.get(outcome.suite, outcome.took_s)
-            times[outcome.suite] = before + NEWEST * (outcome.took_s - before)
-    return tuple(sorted(times.items()))
+# A suite, the mean time of handshakes with its KEM and signature [s], and when the last of them ended [s]; sorted.
+Seen = tuple[tuple[str, float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +40,16 @@ class CostModel:
     parameters: MeasuredParameters
     source: str
 
+    def note(self, seen: Seen, outcomes: tuple[Outcome, ...], now: float) -> Seen:
+        """With the handshakes of new outcomes, and without those of long ago."""
+        times = {self.catalogue[entry[0]].pair: entry for entry in seen if now - entry[2] < REMEMBERED_S}
+        for outcome in outcomes:
+            if outcome.ok and outcome.took_s is not None and outcome.suite in self.catalogue:
+                pair = self.catalogue[outcome.suite].pair
+                before = times[pair][1] if pair in times else outcome.took_s
+                times[pair] = outcome.suite, before + NEWEST * (outcome.took_s - before), now
+        return tuple(sorted(times.values()))
+
     def predicted_s(self, suite: str, link: Link) -> float:
         """Computation and transfer of one handshake at the link's present loss."""
         return self.compute_s[suite] + self._transfer_s(self.catalogue[suite].handshake_bytes, link)
@@ -55,13 +59,13 @@ class CostModel:
         return 8.0 * size / (1000.0 * self.parameters.link_kbit_s * (1.0 - loss))
 
     def cost_s(self, suite: str, link: Link, seen: Seen) -> float:
-        """What is to be expected of one: as predicted, or as measured in this flight where that was longer."""
+        """What is to be expected of one: as predicted, or as measured lately where that was longer."""
         predicted = self.predicted_s(suite, link)
-        times = dict(seen)
-        if suite not in times:
+        alike = [took for name, took, _ in seen if self.catalogue[name].pair == self.catalogue[suite].pair]
+        if not alike:
             return predicted
-        waiting = min(max(0.0, took - self.predicted_s(name, link)) for name, took in seen)
-        return max(predicted, times[suite] - waiting)
+        waiting = min(max(0.0, took - self.predicted_s(name, link)) for name, took, _ in seen)
+        return max(predicted, alike[0] - waiting)
 
     def ratchet_s(self, suite: str, link: Link) -> float:
         """What a ratchet of this suite takes: key and ciphertext of ML-KEM of its level, at most the computation of a
@@ -79,10 +83,6 @@ class CostModel:
         return energy <= self.parameters.budget_j and self.cost_s(suite, link, seen) <= budget_s
 
 
-def _pair(suite: Suite) -> tuple[str, str]:
-    return suite.kem_token, suite.sig_token
-
-
 def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: PerformanceTable | None) -> CostModel:
     """Of this machine's table, or of the published medians without one."""
     published = {suite.id: work_ms(suite.kem_token, suite.sig_token) / 1e3 for suite in catalogue.values()}
@@ -91,10 +91,9 @@ def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: Perf
     rows = [row for name, row in table.items() if name in published]
     factor = median([row.handshake_ms / 1e3 / published[row.suite] for row in rows]) if rows else 1.0
     compute = {name: factor * seconds for name, seconds in published.items()}
-    # Suites that differ in the cipher alone make the same handshake: scatter between their rows is no difference.
     of_pair: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        of_pair.setdefault(_pair(catalogue[row.suite]), []).append(row.handshake_ms / 1e3)
-    compute |= {each.id: median(of_pair[_pair(each)]) for each in catalogue.values() if _pair(each) in of_pair}
+        of_pair.setdefault(catalogue[row.suite].pair, []).append(row.handshake_ms / 1e3)
+    compute |= {each.id: median(of_pair[each.pair]) for each in catalogue.values() if each.pair in of_pair}
     energy = {row.suite: row.energy_j for row in rows if row.energy_j is not None}
     return CostModel(catalogue, compute, energy, parameters, ", ".join(table.sources))

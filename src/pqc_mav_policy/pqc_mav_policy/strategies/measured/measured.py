@@ -15,7 +15,7 @@ from pqc_mav_policy.settings import Settings
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.strategies.cascade.cascade import settle
 from pqc_mav_policy.strategies.measured import explain
-from pqc_mav_policy.strategies.measured.costs import CostModel, Seen, cost_model, note
+from pqc_mav_policy.strategies.measured.costs import CostModel, Seen, cost_model
 from pqc_mav_policy.strategies.measured.rules import ALARM, View, decide
 from pqc_mav_policy.strategy import Strategy
 from pqc_mav_policy.suites import Catalogue
@@ -24,8 +24,8 @@ from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 @dataclass(frozen=True)
 class MeasuredState:
-    """The cascade's memory, handshake times of this flight, when a stronger suite was last asked for [s], and what a
-    detector asks for."""
+    """The cascade's memory, handshake times, when a stronger suite was last asked for [s], and what a detector
+    asks for."""
 
     memory: Memory
     seen: Seen = ()
@@ -51,7 +51,7 @@ class Measured:
         """The first matching rule's decision."""
         inputs = senses.usable(inputs, self.parameters)
         memory = memories.observe(inputs, state.memory, self.parameters, now)
-        seen = note(state.seen, inputs.outcomes)
+        seen = self.costs.note(state.seen, inputs.outcomes, now)
         it = Situation(inputs, memory, self.parameters, self.ladder, now)
         alarm = alarms.observe(state.alarm, inputs, now)
         decision = it.no_lower(lambda each: decide(View(each, self.costs, seen, state.climbed_s, alarm)))

@@ -7,7 +7,7 @@ import pytest
 from scenes import CATALOGUE, suite
 
 from pqc_mav_policy.strategies.expert.performance import Performance, PerformanceTable
-from pqc_mav_policy.strategies.measured.costs import CostModel, cost_model, note
+from pqc_mav_policy.strategies.measured.costs import REMEMBERED_S, CostModel, cost_model
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.suite_cost import work_ms
 from pqc_mav_policy.telemetry.inputs import Link, Outcome
@@ -64,21 +64,41 @@ def test_handshakes_of_this_flight_are_averaged() -> None:
     def done(took_s: float | None, ok: bool = True) -> Outcome:
         return Outcome(BEST, ok, 1.0, took_s=took_s)
 
-    seen = note((), (done(0.1),))
-    assert seen == ((BEST, 0.1),)
-    seen = note(seen, (done(0.2), done(None), done(9.0, ok=False)))
-    assert dict(seen)[BEST] == pytest.approx(0.13)
-    assert [name for name, _ in note(seen, (Outcome(LIGHT, True, 2.0, took_s=0.1),))] == sorted((BEST, LIGHT))
+    costs = model()
+    seen = costs.note((), (done(0.1),), 5.0)
+    assert seen == ((BEST, 0.1, 5.0),)
+    seen = costs.note(seen, (done(0.2), done(None), done(9.0, ok=False), Outcome("gone", True, 1.0, took_s=9.0)), 6.0)
+    assert seen == ((BEST, pytest.approx(0.13), 6.0),)
+    both = costs.note(seen, (Outcome(LIGHT, True, 2.0, took_s=0.1),), 7.0)
+    assert [name for name, *_ in both] == sorted((BEST, LIGHT))
+
+
+def test_what_a_cipher_took_counts_for_every_cipher() -> None:
+    """Else the scatter of a link would change the cipher at renewals."""
+    costs = model()
+    other = BEST.replace("aesgcm", "chacha20poly1305")
+    seen = costs.note(((LIGHT, 0.1, 0.0),), (Outcome(BEST, True, 1.0, took_s=3.0),), 1.0)
+    assert costs.cost_s(other, GOOD, seen) == costs.cost_s(BEST, GOOD, seen) > 2.0
+    seen = costs.note(seen, (Outcome(other, True, 2.0, took_s=1.0),), 2.0)
+    assert seen == tuple(sorted(((LIGHT, 0.1, 0.0), (other, pytest.approx(2.4), 2.0))))
+
+
+def test_what_was_slow_long_ago_is_forgotten() -> None:
+    """Anybody in the path can delay a handshake, and what costs too much is not tried again."""
+    costs = model()
+    slow = ((LIGHT, 0.1, 0.0), (BEST, 9.0, 1.0))
+    assert costs.note(slow, (), REMEMBERED_S) == slow[1:]
+    assert costs.note(slow, (), REMEMBERED_S + 1.0) == ()
 
 
 def test_waiting_that_all_suites_share_is_no_suites_cost() -> None:
     """Four round trips over a satellite make the lightest suite take 2 s: that says nothing against the others."""
     costs = model()
-    seen = ((LIGHT, 2.0),)
+    seen = ((LIGHT, 2.0, 0.0),)
     assert costs.cost_s(LIGHT, GOOD, seen) == pytest.approx(costs.predicted_s(LIGHT, GOOD))
     assert costs.cost_s(BEST, GOOD, seen) == costs.predicted_s(BEST, GOOD)
-    slow = tuple(sorted((*seen, (HQC, 5.0))))
+    slow = tuple(sorted((*seen, (HQC, 5.0, 0.0))))
     assert costs.cost_s(HQC, GOOD, slow) == pytest.approx(5.0 - 2.0 + costs.predicted_s(LIGHT, GOOD))
     assert costs.cost_s(LIGHT, GOOD, slow) == pytest.approx(costs.predicted_s(LIGHT, GOOD))
-    fast = tuple(sorted((*seen, (HQC, 2.01))))
+    fast = tuple(sorted((*seen, (HQC, 2.01, 0.0))))
     assert costs.cost_s(HQC, GOOD, fast) == costs.predicted_s(HQC, GOOD), "never less than predicted"
