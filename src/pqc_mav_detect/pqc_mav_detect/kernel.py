@@ -23,10 +23,13 @@ SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "udp_bad": (("Udp", "InCsumErrors"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails")),
     "udp_overflow": (("Udp", "RcvbufErrors"),),
     "taken": (("Udp", "InDatagrams"), ("Tcp", "InSegs")),
+    # A connection that a stranger began and broke off is a failed attempt, too: it counts twice, less that.
     "tcp_strange": (
-        *(("Tcp", "OutRsts"), ("Tcp", "AttemptFails"), ("TcpExt", "EmbryonicRsts")),
+        *(("Tcp", "OutRsts"), *(2 * (("TcpExt", "EmbryonicRsts"),))),
         *(("TcpExt", "SyncookiesSent"), ("TcpExt", "ListenDrops"), ("TcpExt", "TCPReqQFullDrop")),
     ),
+    # The other attempts are this host's own; if it asked itself, it also sent the reset.
+    "tcp_failed": (("Tcp", "AttemptFails"),),
 }
 # Columns of /proc/net/dev behind the name.
 _BYTES, _PACKETS, _DROPPED = 0, 1, 3

@@ -273,7 +273,7 @@ class Windows:
         # What else the host sends to itself is in these counters, too: no more came from outside than interfaces saw.
         values["echo"] = min(more("icmp_echo"), packets) / span
         values["no_port"] = min(more("udp_no_port") - own + more("udp_bad"), packets) / span
-        values["tcp_strange"] = min(more("tcp_strange"), packets) / span
+        values["tcp_strange"] = min(max(0, more("tcp_strange") - more("tcp_failed")), packets) / span
 
     def _beyond(self, name: str, surplus: int) -> int:
         """Not below 0; kernel and engine are read at different times, so a deficit counts in the next window, too.

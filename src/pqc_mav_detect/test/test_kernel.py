@@ -54,7 +54,8 @@ def test_sums() -> None:
         "udp_bad": 6,
         "udp_overflow": 6,
         "taken": 1 + 700,
-        "tcp_strange": 4 + 5 + 1 + 2 + 3 + 4,
+        "tcp_strange": 5 + 1 + 2 * 2 + 3 + 4,
+        "tcp_failed": 4,
     }
 
 

@@ -3,6 +3,7 @@ import pytest
 from scenes import DRONE, Scene
 
 from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.kernel import sums
 from pqc_mav_detect.window import IMITATED, MOMENTARY, LinkView, Reading, Stops, Windows, losses
 
 
@@ -323,3 +324,16 @@ def test_answers_about_closed_ports_elsewhere_hide_nothing() -> None:
     kernel = {"packets": 820.0, "bytes": 1e6, "taken": 320.0, "udp_no_port": 250.0, "unreachable": 250.0}
     last = Scene().run(2.0, kernel=kernel)[-1].values
     assert last["no_port"] == pytest.approx(250, abs=11) and last["unasked"] == pytest.approx(500, abs=11)
+
+
+@pytest.mark.parametrize(
+    ("resets", "broken_off", "failed", "strange"),
+    [(20, 0, 20, 0), (0, 0, 20, 0), (100, 0, 0, 100), (0, 100, 100, 100), (100, 0, 20, 80), (50, 50, 50, 100)],
+    ids=["own, to itself", "own, to others", "closed port", "open port", "closed port, and own", "scan"],
+)
+def test_connections_that_this_host_asked_for_in_vain_are_not_strange(
+    resets: int, broken_off: int, failed: int, strange: int
+) -> None:
+    tables = (f"Tcp: OutRsts AttemptFails\nTcp: {resets} {failed}", f"TcpExt: EmbryonicRsts\nTcpExt: {broken_off}")
+    kernel = {"packets": 820.0, "bytes": 1e6, **{name: float(each) for name, each in sums(*tables).items()}}
+    assert Scene().run(1.0, kernel=kernel)[-1].values["tcp_strange"] == pytest.approx(strange, abs=11)
