@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from pqc_mav_sensing.chemistry import Chemistry
 
+LIHV_V = 4.36  # a full cell of it has 4.35 V
+
 
 @dataclass(frozen=True)
 class Pack:
@@ -53,9 +55,12 @@ def cells_in(voltage_v: float, chemistry: Chemistry) -> int:
     """Cells in series of a pack that was not described: the fewest that fit, for a pack is full when it is plugged in.
 
     Returns 0 when no number from 1 to 24 puts the cells into their range. A low 6S pack looks like a full 5S one: say
-    the number where it is known.
+    the number where it is known. Up to 6S a full LiHV pack fits "lipo", too; a larger one looks like a LiPo pack of
+    one cell more that is hardly used.
     """
-    fits = (n for n in range(1, 25) if chemistry.resting_v[0] <= voltage_v / n <= chemistry.resting_v[-1] * 1.01)
+    low, full = chemistry.resting_v[0], 1.01 * chemistry.resting_v[-1]
+    lihv = range(1, 7) if chemistry.name == "lipo" else ()
+    fits = (n for n in range(1, 25) if low <= voltage_v / n <= (LIHV_V if n in lihv else full))
     return next(fits, 0)
 
 

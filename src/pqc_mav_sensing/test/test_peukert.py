@@ -92,9 +92,33 @@ def test_the_first_estimate_sees_through_the_drop_under_load() -> None:
     assert pack.charge_from_voltage(resting_v - 40.0 * 0.016, 40.0) == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize("cells", range(1, 7))
+def test_a_full_lihv_pack_is_no_empty_lipo_pack_of_one_cell_more(cells: int) -> None:
+    assert cells_in(4.35 * cells, LIPO) == cells
+
+
 @pytest.mark.parametrize(
     ("voltage", "cells"),
-    [(16.8, 4), (14.8, 4), (12.6, 3), (11.1, 3), (3.7, 1), (25.2, 6), (22.8, 6), (50.4, 12), (0.3, 0), (120.0, 0)],
+    [
+        (16.8, 4),
+        (14.8, 4),
+        (12.6, 3),
+        (11.1, 3),
+        (3.7, 1),
+        (25.2, 6),
+        (22.8, 6),
+        (50.4, 12),
+        (48.0, 12),
+        (17.6, 5),
+        (22.0, 6),
+        (0.3, 0),
+        (120.0, 0),
+    ],
 )
 def test_cells_are_guessed_from_the_voltage(voltage: float, cells: int) -> None:
     assert cells_in(voltage, LIPO) == cells
+
+
+def test_the_cells_of_other_chemistries_have_their_own_highest_voltage() -> None:
+    assert [cells_in(volts, chemistry.find("nimh")) for volts in (7.2, 8.4)] == [6, 6]
+    assert [cells_in(volts, chemistry.find("liion")) for volts in (17.4, 25.2)] == [5, 6]
