@@ -60,8 +60,10 @@ class BatteryState:
 class BatteryEstimator:
     """Takes readings in the order they come. Times are seconds of one monotonic clock."""
 
-    # After a silence this long another pack may have been plugged in: its charge is estimated anew.
+    # After a silence this long another pack may have been plugged in: its charge is estimated anew. After a shorter one
+    # it was, if the voltage at little current says that so much more charge is there than was counted.
     NEW_PACK_AFTER_S = 10.0
+    FULLER = 0.4
 
     def __init__(
         self,
@@ -106,10 +108,11 @@ class BatteryEstimator:
         self._reason = ""
         # Twice what the chemistry's cells can give is not a current but an overflow or a marker.
         good = _cleaned(raw, 2.0 * self._chemistry.highest_c_rate * self._capacity_ah)
-        if self._last is not None and good.at_s - self._last.at_s > self.NEW_PACK_AFTER_S:
-            self._counter = None
-        if self._last is not None and good.at_s - self._last.at_s > self._gate.stale_s:
+        gap_s = 0.0 if self._last is None else good.at_s - self._last.at_s
+        if gap_s > self._gate.stale_s:
             self._slope.clear()
+            if gap_s > self.NEW_PACK_AFTER_S or self._much_fuller(good):
+                self._counter = None
         self._last = good
         self._count(good)
         self._note_voltage(good)
@@ -163,6 +166,13 @@ class BatteryEstimator:
         if cells and not chemistry.cell_low_v <= raw.voltage_v / cells <= chemistry.cell_high_v:
             return self._gate.refuse(f"{raw.voltage_v:g} V is not a possible voltage of {cells} {chemistry.name} cells")
         return self._gate.judge(raw.at_s, raw.voltage_v)
+
+    def _much_fuller(self, good: RawBattery) -> bool:
+        if self._counter is None or good.current_a > self._capacity_ah:
+            return False
+        return (
+            self._counter.pack.charge_from_voltage(good.voltage_v, good.current_a) > self._counter.charge + self.FULLER
+        )
 
     def _cells(self, raw: RawBattery) -> int:
         return self._given_cells or (raw.cells if 1 <= raw.cells <= 24 else 0)

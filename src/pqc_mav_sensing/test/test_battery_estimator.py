@@ -117,6 +117,22 @@ def test_another_pack_is_estimated_anew() -> None:
     assert target.state(now_s).state_of_charge > low + 0.5
 
 
+@pytest.mark.parametrize(
+    ("volts", "current_a", "anew"),
+    [(16.7, 1.0, True), (16.7, NAN, True), (4 * 3.70, 1.0, False), (16.7, 12.0, False)],
+    ids=["full", "full, current unknown", "not much fuller", "under load"],
+)
+def test_a_full_pack_that_is_plugged_in_quickly_is_estimated_anew(volts: float, current_a: float, anew: bool) -> None:
+    target = estimator()
+    now_s = feed(target, 1600.0, volts=16.4, drift=-2.2 / 1600)
+    assert target.state(now_s).state_of_charge == 0.0
+    for index in range(10):
+        target.add(RawBattery(now_s + 4.0 + index / 5, volts, current_a, 0.8, 30.0, 4))
+    state = target.state(now_s + 5.8)
+    assert state.valid and state.voltage_v == volts
+    assert state.state_of_charge == pytest.approx(0.95 if anew else 0.0, abs=0.05)
+
+
 def test_without_a_current_sensor_the_voltage_is_all_there_is() -> None:
     target = estimator()
     for index in range(100):
