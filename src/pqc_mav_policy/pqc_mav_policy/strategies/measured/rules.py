@@ -97,14 +97,21 @@ class View:
     def best(self, names: Collection[str], budget_s: float) -> str | None:
         """The strongest that fits: the highest level, then the least cost, then the order of suites."""
         fitting = [name for name in names if self.fits(name, budget_s)]
-        rank = self.it.ladder.order.rank
-        return min(fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), rank(n)), default=None)
+        return min(
+            fitting, key=lambda n: (-self.level(n), round(self.cost_s(n) / SAME_S), *self._alike_by(n)), default=None
+        )
 
     def smallest(self, names: Collection[str], budget_s: float) -> str | None:
         """That with the fewest bytes that fits."""
         fitting = [name for name in names if self.fits(name, budget_s)]
-        catalogue, rank = self.it.ladder.catalogue, self.it.ladder.order.rank
-        return min(fitting, key=lambda n: (catalogue[n].handshake_bytes, self.cost_s(n), rank(n)), default=None)
+        size = {name: self.it.ladder.catalogue[name].handshake_bytes for name in fitting}
+        return min(fitting, key=lambda n: (size[n], self.cost_s(n), *self._alike_by(n)), default=None)
+
+    def _alike_by(self, suite: str) -> tuple[bool, int]:
+        """Sorts suites whose handshakes are alike: the owner's cipher first, which suits the processor."""
+        ladder, catalogue = self.it.ladder, self.it.ladder.catalogue
+        owners = catalogue.get(self.it.inputs.configured_suite, catalogue[self.it.current])
+        return catalogue[suite].aead_token != owners.aead_token, ladder.order.rank(suite)
 
     def fresh(self, budget_s: float) -> Pick:
         """With which suite keys are renewed now: the best of the level in use. During a flood, the one with the

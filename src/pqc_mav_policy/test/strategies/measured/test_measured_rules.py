@@ -46,6 +46,15 @@ def test_it_climbs_to_the_cheapest_of_the_highest_level() -> None:
     assert decision.reason == "Calm for 30 s, and ML-1024-AG-FA-1024 (level 5) costs 39 of 800 ms."
 
 
+@pytest.mark.parametrize(("configured", "to"), [("ML-768-CP-MD-65", "ML-1024-CP-FA-1024"), ("", "ML-1024-AG-FA-1024")])
+def test_it_keeps_the_owners_cipher(configured: str, to: str) -> None:
+    """ChaCha20 is for processors without AES instructions, which the cost of a handshake does not show."""
+    owners = suite(configured) if configured else ""
+    assert after(well(owners or DEFAULT, configured_suite=owners)).to_suite == suite(to)
+    renewed = after(change(well(BEST, configured_suite=owners), session=DUE), 0.0)
+    assert (renewed.guard, renewed.to_suite) == ("renew", suite(to))
+
+
 def test_it_says_what_a_step_up_waits_for_and_then_takes_it() -> None:
     made = strategy()
     state = made.initial_state(0.0)
