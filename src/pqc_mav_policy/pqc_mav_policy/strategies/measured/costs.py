@@ -8,7 +8,7 @@ without the waiting that all suites share (round trips), which the cheapest of t
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -83,6 +83,14 @@ class CostModel:
         return energy <= self.parameters.budget_j and self.cost_s(suite, link, seen) <= budget_s
 
 
+def _by_pairs(catalogue: Catalogue, figures: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The median of what suites with the same KEM and signature have, for each that has them."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for name, figure in figures:
+        found.setdefault(catalogue[name].pair, []).append(figure)
+    return {each.id: median(found[each.pair]) for each in catalogue.values() if each.pair in found}
+
+
 def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: PerformanceTable | None) -> CostModel:
     """Of this machine's table, or of the published medians without one."""
     published = {suite.id: work_ms(suite.kem_token, suite.sig_token) / 1e3 for suite in catalogue.values()}
@@ -91,9 +99,6 @@ def cost_model(catalogue: Catalogue, parameters: MeasuredParameters, table: Perf
     rows = [row for name, row in table.items() if name in published]
     factor = median([row.handshake_ms / 1e3 / published[row.suite] for row in rows]) if rows else 1.0
     compute = {name: factor * seconds for name, seconds in published.items()}
-    of_pair: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        of_pair.setdefault(catalogue[row.suite].pair, []).append(row.handshake_ms / 1e3)
-    compute |= {each.id: median(of_pair[each.pair]) for each in catalogue.values() if each.pair in of_pair}
-    energy = {row.suite: row.energy_j for row in rows if row.energy_j is not None}
+    compute |= _by_pairs(catalogue, [(row.suite, row.handshake_ms / 1e3) for row in rows])
+    energy = _by_pairs(catalogue, [(row.suite, row.energy_j) for row in rows if row.energy_j is not None])
     return CostModel(catalogue, compute, energy, parameters, ", ".join(table.sources))

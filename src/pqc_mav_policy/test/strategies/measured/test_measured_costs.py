@@ -60,6 +60,11 @@ def test_energy_counts_where_it_was_measured() -> None:
     )
 
 
+def test_energy_counts_for_every_cipher() -> None:
+    table = [row(BEST, 3.0, 1.0), row(BEST.replace("aesgcm", "chacha20poly1305"), 3.0, 2.0), row(LIGHT, 3.0)]
+    assert set(model(*table).energy_j.values()) == {1.5} and BEST in model(*table).energy_j
+
+
 def test_handshakes_of_this_flight_are_averaged() -> None:
     def done(took_s: float | None, ok: bool = True) -> Outcome:
         return Outcome(BEST, ok, 1.0, took_s=took_s)
