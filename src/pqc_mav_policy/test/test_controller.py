@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from messages import message
 from scenes import CATALOGUE, CORE, DEFAULT, suite
 
@@ -202,6 +203,28 @@ def test_mode_manual_renews_keys_and_waits_after_a_failure() -> None:
     assert drone.second().decision.guard == "cooldown"
     later = [drone.second() for _ in range(6)]
     assert later[-1].decision.guard in ("pinned", "pending")
+
+
+@pytest.mark.parametrize(("refused", "most", "wait_s"), [(True, 10, 54), (False, 40, 2)])
+def test_a_pin_that_fails_is_asked_for_seldom_and_the_keys_in_use_are_renewed(
+    refused: bool, most: int, wait_s: int
+) -> None:
+    """What the ground station refuses is on the engine's list, what times out is not."""
+    drone = Drone("manual")
+    drone.controller.pin = HQC
+    listed = [HQC] if refused else []
+    drone.telemetry.on_status(message("status", key_age_s=0.0, blacklisted_suites=listed), 0.0)
+    asked, said = [], []
+    for _ in range(600):
+        tick = drone.second()
+        if tick.request is not None:
+            asked.append(tick.request.suite)
+            drone.answer(tick, ok=tick.request.suite != HQC)
+        elif tick.decision.guard == "pinned":
+            said.append(tick.decision.reason)
+    assert 1 < asked.count(HQC) <= most
+    assert asked.count("") >= 8
+    assert f"Holding: the request for the pinned suite failed, asking again in {wait_s} s." in said
 
 
 def test_back_in_auto_the_strategy_goes_on() -> None:
