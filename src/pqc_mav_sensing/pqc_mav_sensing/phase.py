@@ -5,7 +5,8 @@ A phase is left only when its successor has held for `dwell_s`, and speeds have 
 one to leave, so that gusts and noise do not make it flicker. Disarming and the start of a take-off count at once.
 
 Not every autopilot says all of it: without a landed state, height and speeds have to tell, and the flight mode whether
-it lands. What they cannot tell is UNKNOWN: a vehicle whose speed is not known does not hover.
+it lands. What they cannot tell is UNKNOWN: a vehicle whose speed is not known does not hover. One that moves for longer
+than any run before a take-off, and stays on the ground or the water, cruises there.
 """
 
 import math
@@ -49,6 +50,8 @@ class PhaseLimits:
     landing_below_m: float = 10.0
     airborne_above_m: float = 0.7
     touchdown_below_m: float = 3.0  # the ground may be that much higher than where it took off
+    drive_m_s: float = 0.5
+    drive_s: float = 30.0  # longer than a run before a take-off
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class PhaseEstimator:
         self._limits = limits or PhaseLimits()
         self.phase = Phase.UNKNOWN
         self._flown = False  # airborne since it was armed
+        self._driven = False  # a rover or boat: moved for long since it was armed, without flying
+        self._still_s: float | None = None  # when it last did not move
         self._candidate = Phase.UNKNOWN
         self._since_s = 0.0
 
@@ -80,6 +85,7 @@ class PhaseEstimator:
 
     def update(self, now_s: float, motion: Motion) -> Phase:
         """The phase after this reading of the vehicle's motion."""
+        self._drive(now_s, motion)
         wanted = self._wanted(motion)
         if wanted is not self._candidate:
             self._candidate, self._since_s = wanted, now_s
@@ -103,11 +109,11 @@ class PhaseEstimator:
             return self._without_height(motion, moving)
         if not airborne:
             if not self._flown:
-                return Phase.TAKEOFF
+                return self._along(moving) if self._driven else Phase.TAKEOFF
             # Lower than where it started, and fast: it flies where the ground is lower.
             return Phase.CRUISE if moving and motion.landed is Landed.UNDEFINED else Phase.LANDING
         leaving = self.phase in (Phase.DISARMED, Phase.TAKEOFF)
-        first_climb = leaving or not self._flown
+        first_climb = leaving or self._candidate is Phase.TAKEOFF or not self._flown
         self._flown = True
         if motion.landing_mode:
             return Phase.LANDING
@@ -121,6 +127,15 @@ class PhaseEstimator:
             return Phase.TAKEOFF  # just off the ground: a few heights more will tell how fast
         if self._may_have_landed(motion) and not moving:
             return Phase.LANDING
+        return self._along(moving)
+
+    def _drive(self, now_s: float, motion: Motion) -> None:
+        if self._still_s is None or not motion.armed or not motion.ground_speed_m_s >= self._limits.drive_m_s:
+            self._still_s = now_s
+        self._driven = motion.armed and (self._driven or now_s - self._still_s > self._limits.drive_s)
+
+    @staticmethod
+    def _along(moving: bool | None) -> Phase:
         if moving is None:
             return Phase.UNKNOWN
         return Phase.CRUISE if moving else Phase.HOVER

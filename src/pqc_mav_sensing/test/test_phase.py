@@ -119,6 +119,37 @@ def test_what_cannot_be_told_is_unknown(motion: Motion, phase: Phase) -> None:
     assert estimator.phase is phase
 
 
+@pytest.mark.parametrize("landed", [Landed.UNDEFINED, Landed.ON_GROUND])
+@pytest.mark.parametrize(("speed_m_s", "phase"), [(3.0, Phase.CRUISE), (0.6, Phase.HOVER)])
+def test_rovers_and_boats_do_not_take_off_all_the_time(landed: Landed, speed_m_s: float, phase: Phase) -> None:
+    estimator, driving = PhaseEstimator(), Motion(True, 0.1, speed_m_s, 0.0, landed)
+    now_s = flown(estimator, 25.0, 0.0, driving)
+    assert estimator.phase is Phase.TAKEOFF, "a long run"
+    now_s = flown(estimator, 10.0, now_s, driving)
+    assert estimator.phase is phase
+    now_s = flown(estimator, 60.0, now_s, Motion(True, 0.1, 0.0, 0.0, landed))
+    assert estimator.phase is Phase.HOVER, "a stop on the way"
+    now_s = flown(estimator, 1.0, now_s, Motion(False, 0.1, 0.0, 0.0, landed))
+    flown(estimator, 25.0, now_s, driving)
+    assert estimator.phase is Phase.TAKEOFF
+
+
+def test_an_aircraft_that_rolled_for_long_takes_off_and_lands() -> None:
+    estimator = PhaseEstimator()
+    now_s = flown(estimator, 60.0, 0.0, Motion(True, 0.1, 4.0, 0.0))
+    now_s = flown(estimator, 3.0, now_s, Motion(True, 3.0, 15.0, 2.0))
+    assert estimator.phase is Phase.TAKEOFF
+    now_s = flown(estimator, 3.0, now_s, Motion(True, 50.0, 15.0, 0.0))
+    flown(estimator, 3.0, now_s, Motion(True, 0.1, 0.0, 0.0))
+    assert estimator.phase is Phase.LANDING
+
+
+def test_waiting_with_running_motors_is_no_drive() -> None:
+    estimator = PhaseEstimator()
+    flown(estimator, 300.0, 0.0, Motion(True, 0.1, 0.3, 0.0))
+    assert estimator.phase is Phase.TAKEOFF
+
+
 def test_nothing_but_armed_says_nothing() -> None:
     estimator = PhaseEstimator()
     flown(estimator, 3.0, 0.0, Motion(True))
