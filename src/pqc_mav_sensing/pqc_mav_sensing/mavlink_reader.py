@@ -40,6 +40,8 @@ _UNKNOWN_CDEG = 0x7FFF
 # Position and speed come many times a second and are looked at less often: what comes sooner than this is skipped.
 _MOTION = frozenset({33, 74})  # GLOBAL_POSITION_INT, VFR_HUD
 _MOTION_S = 0.1
+# An autopilot that has been silent for longer than it starts may come back with another id.
+LET_GO_S = 30.0
 
 
 class MavlinkReader:
@@ -56,7 +58,8 @@ class MavlinkReader:
         """`requests`: hears which messages come, and what the autopilot answers."""
         self._vehicle = vehicle
         self._requests = requests
-        self._system = system
+        self._system, self._given = system, bool(system)
+        self._heard_s = -math.inf  # its newest heartbeat
         self._battery_id = battery_id
         self._detailed = Detailed()
         self._moved_s = dict.fromkeys(_MOTION, -math.inf)  # when each was last read
@@ -75,7 +78,9 @@ class MavlinkReader:
             if frame.msg_id not in WANTED or frame.component != AUTOPILOT:
                 continue
             if self._system and frame.system != self._system:
-                continue
+                if self._given or at_s - self._heard_s <= LET_GO_S:
+                    continue
+                self._system = 0
             motion = frame.msg_id in _MOTION
             if motion and 0.0 <= at_s - self._moved_s[frame.msg_id] < _MOTION_S:
                 continue
@@ -99,7 +104,7 @@ class MavlinkReader:
         match message:
             case Heartbeat():
                 if message.autopilot != _NO_AUTOPILOT and message.type != _GROUND_STATION:
-                    self._system = system
+                    self._system, self._heard_s = system, at_s
                     self._vehicle.heartbeat(at_s, bool(message.base_mode & _ARMED), mode_name(message))
             case Position():
                 self._vehicle.motion(at_s, altitude_m=message.relative_alt_mm / 1000.0)

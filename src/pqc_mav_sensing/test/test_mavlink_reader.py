@@ -103,6 +103,17 @@ def test_ground_stations_are_no_autopilots() -> None:
     assert len(reader.read(packed(battery([3900] * 4), system=7), 0.4)) == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "at_s", "known"), [(0, 31.0, 7), (0, 30.0, 1), (1, 999.0, 1)], ids=["after a while", "too early", "given"]
+)
+def test_an_autopilot_may_come_back_with_another_id(given: int, at_s: float, known: int) -> None:
+    reader, tracker = begun(given)
+    assert reader.read(packed(battery([3900] * 4), system=7), at_s) == [], "whose battery that is, is not settled"
+    reader.read(packed(heartbeat(armed=False), system=7), at_s)
+    assert len(reader.read(packed(battery([3900] * 4), system=7), at_s)) == (known == 7)
+    assert reader.system == known and tracker.view(at_s).valid is (known == 7)
+
+
 def test_the_vehicle_is_followed() -> None:
     reader, tracker = begun()
     position = mavlink.MAVLink_global_position_int_message(0, 0, 0, 0, 20_000, 0, 0, 0, 0)
