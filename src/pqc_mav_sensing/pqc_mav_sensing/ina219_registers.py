@@ -34,15 +34,14 @@ class Adc:
 
     bits: int
     code: int
-    typical_s: float
     longest_s: float
 
 
 ADCS = (
-    Adc(12, 0b0011, 532e-6, 586e-6),
-    Adc(11, 0b0010, 276e-6, 304e-6),
-    Adc(10, 0b0001, 148e-6, 163e-6),
-    Adc(9, 0b0000, 84e-6, 93e-6),
+    Adc(12, 0b0011, 586e-6),
+    Adc(11, 0b0010, 304e-6),
+    Adc(10, 0b0001, 163e-6),
+    Adc(9, 0b0000, 93e-6),
 )
 
 
@@ -57,11 +56,6 @@ class Resolution:
     def longest_s(self) -> float:
         """Longest time one pair of conversions takes."""
         return self.bus.longest_s + self.shunt.longest_s
-
-    @property
-    def typical_s(self) -> float:
-        """Usual time one pair of conversions takes."""
-        return self.bus.typical_s + self.shunt.typical_s
 
     def __str__(self) -> str:
         return f"bus {self.bus.bits} bit, shunt {self.shunt.bits} bit"
@@ -88,14 +82,7 @@ class Setup:
     configuration: int
     calibration: int
     current_lsb_a: float
-    shunt_ohm: float
     resolution: Resolution
-
-    @property
-    def largest_current_a(self) -> float:
-        """Beyond this the arithmetic or the converter overflows."""
-        shunt_range_v = SHUNT_RANGES_V[self.configuration >> 11 & 0b11]
-        return min(self.current_lsb_a * (_CURRENT_STEPS - 1), shunt_range_v / self.shunt_ohm)
 
 
 def setup_for(shunt_ohm: float, largest_current_a: float, rate_hz: float, largest_voltage_v: float = 16.0) -> Setup:
@@ -122,7 +109,7 @@ def setup_for(shunt_ohm: float, largest_current_a: float, rate_hz: float, larges
     configuration = (
         bus_range << 13 | gain << 11 | resolution.bus.code << 7 | resolution.shunt.code << 3 | _MODE_CONTINUOUS
     )
-    return Setup(configuration, calibration, _CALIBRATION_SCALE / (calibration * shunt_ohm), shunt_ohm, resolution)
+    return Setup(configuration, calibration, _CALIBRATION_SCALE / (calibration * shunt_ohm), resolution)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,6 @@ class MavlinkReader:
         self._battery_id = battery_id
         self._detailed = Detailed()
         self._moved_s = dict.fromkeys(_MOTION, -math.inf)  # when each was last read
-        self.frames = 0  # that mattered and were good
         self.broken = 0  # that mattered by their header and could not be decoded
 
     @property
@@ -95,7 +94,6 @@ class MavlinkReader:
             reading = self._take(message, frame.system, at_s)
             if self._requests is not None and frame.system == self._system:
                 self._requests.heard(frame.msg_id, at_s)
-            self.frames += 1
             if reading is not None:
                 readings.append(reading)
         return readings

@@ -54,12 +54,12 @@ def test_current_may_flow_the_other_way(bus: FakeBus, clock: Clock, chip: FakeIn
     assert sensor.look().amperes == pytest.approx(-1.5, abs=3e-4)
 
 
-def test_before_a_conversion_there_is_nothing_new(bus: FakeBus, clock: Clock) -> None:
+def test_before_a_conversion_there_is_nothing_new(bus: FakeBus, clock: Clock, chip: FakeIna219) -> None:
     sensor = begun(bus)
     clock.advance(0.001)
     assert sensor.look().outcome is Outcome.SAMPLE
     assert sensor.look().outcome is Outcome.DUPLICATE
-    clock.advance(SETUP.resolution.typical_s)
+    clock.advance(chip.pair_s)
     assert sensor.look().outcome is Outcome.SAMPLE
 
 
@@ -111,8 +111,8 @@ def test_a_sample_torn_by_a_step_is_read_again(clock: Clock, chip: FakeIna219) -
     """The load steps between the read of the bus voltage and that of the current."""
     bus = FakeBus(clock, {ADDRESS: chip})
     sensor = begun(bus)
-    clock.advance(SETUP.resolution.typical_s * 0.9)
-    clock.advance(SETUP.resolution.typical_s * 0.95)  # the next pair ends during the three reads
+    clock.advance(chip.pair_s * 0.9)
+    clock.advance(chip.pair_s * 0.95)  # the next pair ends during the three reads
     step_s = clock.now_s + 0.0001
     chip.volts = lambda t: 5.0 if t < step_s else 3.0
     chip.amperes = lambda t: 0.8 if t < step_s else 3.0

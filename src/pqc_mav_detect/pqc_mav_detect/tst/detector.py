@@ -19,7 +19,6 @@ class Transformer(Learned):
 
     def __init__(self, path: Path | None = None) -> None:
         session, words = read(path)
-        self.form = str(words["form"])
 
         def probabilities(history: History) -> Array:
             found: Array = session.run(None, {"windows": framed(scaled(history.newest(WINDOW)))})[0][0]
