@@ -3,6 +3,7 @@
 
 const VERSION = 1;
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const SILENT_MS = 15000; // a round takes 5 s at most; a server that hangs closes nothing
 
 export class Connection {
   constructor(take, tell) {
@@ -19,20 +20,31 @@ export class Connection {
     const socket = new WebSocket(`${scheme}://${location.host}/ws`);
     this.socket = socket;
     this.tell("connecting", "connecting");
+    this.wait();
     socket.onopen = () => this.show(this.look, this.span_s);
     socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.v !== VERSION) return;
       this.tries = 0;
+      this.wait();
       this.tell("connected", "live");
       this.take(message);
     };
-    socket.onclose = (event) => {
-      if (this.socket !== socket) return;
-      const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)];
-      this.tell("lost", event.reason || "no connection to the dashboard; is it still running?");
-      setTimeout(() => this.open(), wait);
-    };
+    socket.onclose = (event) => this.lose(event.reason || "no connection to the dashboard; is it still running?");
+  }
+
+  /** For the next message, but not for ever. */
+  wait() {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lose("the dashboard says nothing; does it hang?"), SILENT_MS);
+  }
+
+  lose(sentence) {
+    clearTimeout(this.silence);
+    this.socket.onclose = null;
+    this.socket.close();
+    this.tell("lost", sentence);
+    setTimeout(() => this.open(), RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]);
   }
 
   /** What this page looks at: "" for the fleet, else a drone, and so many seconds of it (0: as the server likes). */
