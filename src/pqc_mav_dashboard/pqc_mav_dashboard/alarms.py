@@ -9,7 +9,7 @@ from pqc_mav_dashboard.picture import End, Picture, Sense
 from pqc_mav_dashboard.trouble import ATTACK
 from pqc_mav_dashboard.views import state_of
 
-MOST = 50  # are named at once; the others are counted
+MOST = 50  # are told in words; of the others a page knows which are new
 Alarm = tuple[str, str, str]  # drone, kind, words
 KINDS = ("silent", "lost", "attack", "battery")  # the worst first
 
@@ -33,7 +33,7 @@ class Alarms:
     def told(self) -> dict[str, Any]:
         """As viewers get it."""
         found = sorted((each for all_of in self._now.values() for each in all_of), key=_order)
-        return {"count": len(found), "first": found[:MOST]}
+        return {"first": found[:MOST], "others": [each[:2] for each in found[MOST:]]}
 
     def _of(self, drone: str, ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> list[Alarm]:
         found: list[Alarm] = []

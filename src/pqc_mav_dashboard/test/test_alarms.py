@@ -55,8 +55,9 @@ def test_others_are_kept_while_one_is_looked_at_and_forgotten_with_their_drones(
     assert told(made, end()) == []
 
 
-def test_a_fleet_in_trouble_is_counted_and_the_worst_are_named() -> None:
+def test_a_fleet_in_trouble_is_told_whole_and_the_worst_in_words() -> None:
     made = Alarms()
-    told(made, *(end(f"x{number:03}", heard_s=90.0) for number in range(80)), end())
+    told(made, *(end(f"x{number:03}", heard_s=90.0) for number in range(80)), end(), threat={"level": 2})
     said = made.told()
-    assert said["count"] == 80 and len(said["first"]) == MOST and said["first"][0][0] == "x000"
+    assert len(said["first"]) == MOST and said["first"][0][0] == "x000"
+    assert len(said["others"]) == 31 and said["others"][-1] == ("d1", "attack")

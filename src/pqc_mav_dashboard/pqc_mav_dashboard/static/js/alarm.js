@@ -14,7 +14,7 @@ export class AlarmBar {
     this.root = root;
     this.button = button;
     this.heard = new Set(); // what somebody has quietened
-    this.alarms = { count: 0, first: [] };
+    this.alarms = { first: [], others: [] };
     this.lost = null;
     this.title = document.title;
     this.live = true;
@@ -49,11 +49,15 @@ export class AlarmBar {
     return [...lost, ...this.alarms.first];
   }
 
+  ids(found) {
+    return [...found, ...this.alarms.others].map(key);
+  }
+
   show() {
     const found = this.found();
-    const count = this.alarms.count + found.length - this.alarms.first.length;
-    const ids = found.map(key);
-    this.heard = new Set([...this.heard].filter((id) => ids.includes(id)));
+    const ids = this.ids(found);
+    const count = ids.length;
+    this.heard = new Set(ids.filter((id) => this.heard.has(id)));
     const loud = ids.some((id) => !this.heard.has(id));
     const [first] = found;
     document.title = first ? `(${count}) ${first[2].split(":")[0]}${first[0] ? ` ${first[0]}` : ""} – ${this.title}` : this.title;
@@ -73,7 +77,7 @@ export class AlarmBar {
 
   /** These alarms make no sound any more and are shown less loudly; a new one begins again. */
   quieten() {
-    for (const each of this.found()) this.heard.add(key(each));
+    this.heard = new Set(this.ids(this.found()));
     this.show();
   }
 
