@@ -46,3 +46,23 @@ def test_a_new_alarm_among_many_is_loud(page: Page) -> None:
         """
     )
     assert said[:3] == [False, True, False] and said[3].startswith("51 alarms") and "and 48 more" in said[3]
+
+
+def test_the_sound_waits_for_no_timer(page: Page) -> None:
+    """A browser lets those of a hidden page wait for a minute."""
+    said = page.browser.run_async(
+        BAR
+        + """
+        const heard = [sounds()];
+        bar.take({ first: [alarm(1)], others: [] }, false);
+        heard.push(sounds());
+        bar.take({ first: [alarm(1)], others: [] }, false);
+        bar.beat();
+        heard.push(sounds());
+        bar.quieten();
+        bar.beat();
+        bar.take({ first: [alarm(2)], others: [] }, true);
+        return [...heard, sounds()];
+        """
+    )
+    assert said == [1, 2, 3, 3], "to try it, a new one, again and again, and none once seen or of a recording"

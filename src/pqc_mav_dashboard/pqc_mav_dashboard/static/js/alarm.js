@@ -70,6 +70,7 @@ export class AlarmBar {
         count > NAMED ? el("li", {}, `and ${count - NAMED} more`) : null),
       loud ? el("button", { type: "button", onclick: () => this.quieten() }, "Seen") : null,
     ].filter(Boolean));
+    if (loud && !this.loud) this.ring(); // at once: timers of a hidden page come once a minute
     this.loud = loud;
     setText(this.button, `Sound: ${this.on ? "on" : "off"}`);
     this.button.setAttribute("aria-pressed", String(this.on));
@@ -92,8 +93,12 @@ export class AlarmBar {
   }
 
   beat() {
+    if (this.loud) this.ring();
     if (this.lost) this.show();
-    if (this.on && this.loud && this.live) this.sound();
+  }
+
+  ring() {
+    if (this.on && this.live) this.sound();
   }
 
   sound() {
