@@ -106,6 +106,12 @@ def test_every_alert_is_tried_for_and_against() -> None:
     assert fires == silent == alerts and len(alerts) == len(RULES)
 
 
+def test_the_job_alone_scrapes_often_enough() -> None:
+    """It is copied into configurations that have another interval: a rate needs two samples within its range."""
+    (job,) = yaml.safe_load((FOLDER / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
+    assert job["scrape_interval"] == "15s" and "[1m]" in " ".join(rule["expr"] for rule in RULES)
+
+
 def test_every_alert_is_explained() -> None:
     page = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8")
     for rule in RULES:
