@@ -54,7 +54,9 @@ SHAPE_LIMIT = _gauge(
 )
 BLACKLISTED = _gauge("blacklisted_suites", "Suites that automatic choices avoid, because they failed lately.")
 STATION = _gauge("station", "1 for what a ground station is for the drone now, 0 for the rest.", "station", "part")
-STATION_TERM = _gauge("station_term", "Rises with each change of ground station; missing with one station alone.")
+STATION_TERM = _gauge(
+    "station_term", "Rises with each change of station; missing without a session or a second station."
+)
 STATION_PARTS = ("active", "standby", "none")
 # Of one of a drone's several paths.
 PATH_STATE = _gauge("path_state", "1 for the state of a path of the drone, 0 for the others.", "path", "state")

@@ -188,7 +188,7 @@ def _add_stations(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
     for station, part in listed or [(one["station"], one["station_role"])]:
         for each in f.STATION_PARTS:
             out.add(f.STATION, [*who, station, each], each == part)
-    out.add(f.STATION_TERM, who, one["term"])
+    out.add(f.STATION_TERM, who, one["term"] or None)  # 0 without a session, which is no change of station
 
 
 # What `stats` has of a tunnel besides counters.

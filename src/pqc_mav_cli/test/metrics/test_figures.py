@@ -141,6 +141,9 @@ def test_stations() -> None:
         for station, part in (("south", "active"), ("north", "standby"))
     }
     assert found[f"pqcmav_station_term{{{D1}}}"] == 4
+    lost = results()
+    lost["status"]["tunnels"][0]["term"] = 0
+    assert not [name for name in shown(answer(**lost)) if "term" in name], "between two sessions, a change of nothing"
     alone = results()
     alone["status"]["tunnels"][0] |= {"station": "", "station_role": "", "stations": [], "term": 0}
     assert not [name for name in shown(answer(**alone)) if "station" in name]
