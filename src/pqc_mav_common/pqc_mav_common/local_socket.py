@@ -122,6 +122,14 @@ def places(environment: Mapping[str, str]) -> list[Place]:
     return found
 
 
+def names_of(found: Sequence[Place]) -> list[str]:
+    """The name of each socket's file, without its suffix; its whole path where a folder before has the same name."""
+    names: list[str] = []
+    for place in found:
+        names.append(place.name if place.name not in names else str(place.path))
+    return names
+
+
 def nothing_here(environment: Mapping[str, str]) -> ControlError:
     """No engine of this machine answers; where else to look."""
     where = " or ".join(str(folder) for folder in folders(environment))

@@ -17,7 +17,7 @@ import pytest
 
 from pqc_mav_common import local_socket
 from pqc_mav_common.errors import ExitCode
-from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place
+from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, names_of
 
 
 @pytest.fixture
@@ -113,3 +113,8 @@ def test_an_answer_that_does_not_come_is_an_error(folder: Path) -> None:
         ):
             assert control is not None
             control.ask("status")
+
+
+def test_names_are_unique() -> None:
+    found = [Place(Path(path)) for path in ("/run/pqcmav/gcs.sock", "/run/user/1/pqcmav/gcs.sock", "/x/drone-d1.sock")]
+    assert names_of(found) == ["gcs", "/run/user/1/pqcmav/gcs.sock", "drone-d1"]

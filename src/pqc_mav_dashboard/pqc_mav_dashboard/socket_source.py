@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pqc_mav_common.errors import one_line
-from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, folders, places
+from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, folders, names_of, places
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
 from pqc_mav_dashboard.picture import End, Picture
@@ -32,7 +33,8 @@ class SocketSource(Source):
         self._environment = os.environ if environment is None else environment
         self._path = path
         self._connections: dict[Path, Control] = {}
-        self._ends: dict[tuple[str, str], End] = {}
+        self._names: dict[Path, str] = {}  # two folders may have sockets of one name
+        self._ends: dict[tuple[Path, str], End] = {}
         self._followers: dict[Path, asyncio.Task[None]] = {}
         self._notes: dict[str, str] = {}
         self._suites: list[dict[str, Any]] = []
@@ -56,10 +58,10 @@ class SocketSource(Source):
     async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """What all engines say, or what they say about some drones."""
         found = await self._in_thread(self._poll, None if whole else drones)
-        for place in found:
+        for place, name in found:
             task = self._followers.get(place.path)
             if task is None or task.done():
-                self._followers[place.path] = asyncio.create_task(follow(place, self.log.add))
+                self._followers[place.path] = asyncio.create_task(follow(place, partial(self.log.add, name)))
         now_s = time.monotonic()
         ends = [end for end in self._ends.values() if whole or end.drone in drones]
         notes = [note for _, note in sorted(self._notes.items())]
@@ -127,15 +129,16 @@ class SocketSource(Source):
             self._notes["folder"] = f"No engine of this machine has a control socket in {where}; is one running?"
         return found
 
-    def _poll(self, drones: frozenset[str] | None) -> list[Place]:
+    def _poll(self, drones: frozenset[str] | None) -> list[tuple[Place, str]]:
         answered = []
-        found = self._places()
-        for place in [*found, *(Place(path) for path in self._connections if path not in {p.path for p in found})]:
+        found = list(dict.fromkeys([*self._places(), *map(Place, self._connections)]))
+        self._names = {place.path: name for place, name in zip(found, names_of(found), strict=True)}
+        for place in found:
             if drones is not None and place.drone_id and place.drone_id not in drones:
                 continue
             with self._noted(place):
                 self._ask(place, drones)
-                answered.append(place)
+                answered.append((place, self._names[place.path]))
         return answered
 
     @contextmanager
@@ -151,8 +154,8 @@ class SocketSource(Source):
             control = self._connections.pop(place.path, None)
             if control is not None:
                 control.close()
-            if self._path or any(end.name == place.name for end in self._ends.values()):
-                self._notes[name] = f"{place.name} does not answer: {one_line(error)}"
+            if self._path or any(path == place.path for path, _ in self._ends):
+                self._notes[name] = f"{self._names[place.path]} does not answer: {one_line(error)}"
 
     def _ask(self, place: Place, drones: frozenset[str] | None) -> None:
         control = self._connections.get(place.path)
@@ -172,27 +175,26 @@ class SocketSource(Source):
             self._take(place, status, stats, link, whole=not about)
 
     def _take(self, place: Place, status: Any, stats: Any, link: Any, *, whole: bool) -> None:
-        now_s = time.monotonic()
+        now_s, name = time.monotonic(), self._names[place.path]
         here = set()
         for one, counted, quality in zip(status["tunnels"], stats["tunnels"], link["tunnels"], strict=True):
-            key = (place.name, one["drone_id"])
+            key = (place.path, one["drone_id"])
             here.add(key)
-            self._ends[key] = End(place.name, status["role"], one["drone_id"], now_s, one, counted, quality)
+            self._ends[key] = End(name, status["role"], one["drone_id"], now_s, one, counted, quality)
         if whole:  # a drone that was taken away is no silent one
-            for key in [key for key in self._ends if key[0] == place.name and key not in here]:
+            for key in [key for key in self._ends if key[0] == place.path and key not in here]:
                 del self._ends[key]
         self._notes.pop(f"{place.path} dangers", None)
         if status["dangers"]:
-            self._notes[f"{place.path} dangers"] = f"{place.name}: {' '.join(status['dangers'])}"
+            self._notes[f"{place.path} dangers"] = f"{name}: {' '.join(status['dangers'])}"
 
     def _handshakes(self, drone: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        for name in {end.name for end in self._ends.values() if end.drone == drone}:
-            for path, control in list(self._connections.items()):
-                if Place(path).name == name:
-                    with self._noted(Place(path)), suppress(ControlError):
-                        answer = control.ask("handshakes", drone=drone)
-                        found += [{**each, "end": name} for each in answer["handshakes"]]
+        for path, control in list(self._connections.items()):
+            if (path, drone) in self._ends:
+                with self._noted(Place(path)), suppress(ControlError):
+                    answer = control.ask("handshakes", drone=drone)
+                    found += [{**each, "end": self._names[path]} for each in answer["handshakes"]]
         return sorted(found, key=lambda each: -each["time"])
 
     def _list_suites(self) -> list[dict[str, Any]]:
@@ -203,14 +205,14 @@ class SocketSource(Source):
         return []
 
     def _act(self, action: str, drone: str, arguments: Mapping[str, str]) -> str:
-        ends = sorted((e for e in self._ends.values() if e.drone == drone), key=lambda e: (e.role != "drone", e.name))
+        ends = [(path, end) for (path, of), end in self._ends.items() if of == drone]
         if action == "station":
-            ends = [end for end in ends if end.role == "drone"]
+            ends = [each for each in ends if each[1].role == "drone"]
         if not ends:
             raise RefusalError("not_possible", f"No engine of this machine can do that for '{drone}'.")
-        path = next((path for path in self._connections if Place(path).name == ends[0].name), None)
-        if path is None:
-            raise RefusalError("not_possible", f"The engine {ends[0].name} does not answer.")
+        path, end = min(ends, key=lambda each: (each[1].role != "drone", each[1].name))
+        if path not in self._connections:
+            raise RefusalError("not_possible", f"The engine {end.name} does not answer.")
         try:
             with Control(Place(path), REKEY_S + 2.0) as control:
                 if action == "station":
@@ -223,4 +225,4 @@ class SocketSource(Source):
         except ControlError as error:
             raise RefusalError("engine", str(error)) from None
         except OSError as error:
-            raise RefusalError("engine", f"No answer from {ends[0].name}: {one_line(error)}") from None
+            raise RefusalError("engine", f"No answer from {end.name}: {one_line(error)}") from None

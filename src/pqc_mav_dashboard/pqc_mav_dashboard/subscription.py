@@ -12,8 +12,8 @@ from pqc_mav_common.local_socket import VERSION, Place
 LONGEST = 1 << 18  # bytes of a line
 
 
-async def follow(place: Place, take: Callable[[str, Mapping[str, Any]], None]) -> None:
-    """Gives `take` each event with the name of its end, until the engine ends. Polls say what is wrong."""
+async def follow(place: Place, take: Callable[[Mapping[str, Any]], None]) -> None:
+    """Gives `take` each event, until the engine ends. Polls say what is wrong."""
     with suppress(OSError, ValueError):
         reader, writer = await asyncio.open_unix_connection(str(place.path), limit=LONGEST)
         try:
@@ -23,6 +23,6 @@ async def follow(place: Place, take: Callable[[str, Mapping[str, Any]], None]) -
             while line := await reader.readline():
                 event = json.loads(line)
                 if isinstance(event, dict) and "event" in event:
-                    take(place.name, event)
+                    take(event)
         finally:
             writer.close()

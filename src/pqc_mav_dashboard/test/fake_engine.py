@@ -137,6 +137,8 @@ class FakeEngine:
             return {"tunnels": [link(number, moment) for number in numbers]}
         if command == "handshakes":
             return {"handshakes": []}
+        if command == "rekey":
+            return {"suite": self.suite[1], "epoch": 1, "rekey_ms": 1.0}
         if command == "suites":
             return {"suites": [{"id": self.suite[0], "short_code": self.suite[1], "available": True}]}
         return {}

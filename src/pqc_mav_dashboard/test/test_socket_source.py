@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 
+from pqc_mav_common import local_socket
 from pqc_mav_common.free_ports import own_run_folder
 from pqc_mav_dashboard import socket_source
 from pqc_mav_dashboard.picture import Picture
@@ -128,6 +129,32 @@ def test_drones_that_were_taken_away_are_no_silent_ones(folder: Path) -> None:
     before, after, suites = asyncio.run(scene())
     assert (len(before.ends), len(after.ends)) == (3, 2) and suites[0]["short_code"] == "ML-768-AG-MD-65"
     engine.close()
+
+
+def test_engines_of_one_name_in_two_folders_are_two(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service, and what a user tries beside it: an action goes to the one that has the drone."""
+    own = folder / "pqcmav"
+    own.mkdir()
+    monkeypatch.setattr(local_socket, "SYSTEM_FOLDER", folder)
+    service, tried = FakeEngine(folder, 1), FakeEngine(own, 2)
+
+    async def scene() -> tuple[Picture, str]:
+        source = SocketSource({"XDG_RUNTIME_DIR": str(folder)})
+        picture = await source.picture(frozenset(), whole=True)
+        await source.handshakes("drone0002")
+        said = await source.act("rekey", "drone0002", {})
+        await source.stop()
+        return picture, said
+
+    picture, said = asyncio.run(scene())
+    elsewhere = str(own / "gcs.sock")
+    assert sorted((end.name, end.drone) for end in picture.ends) == [
+        (elsewhere, "drone0001"), (elsewhere, "drone0002"), ("gcs", "drone0001")
+    ]  # fmt: skip
+    assert said.startswith("ML-768-AG-MD-65, epoch 1")
+    assert not {"rekey", "handshakes"} & {*service.asked} and {"rekey", "handshakes"} <= {*tried.asked}
+    for engine in (service, tried):
+        engine.close()
 
 
 def test_ways_around_the_tunnel_are_said(folder: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, places
+from pqc_mav_common.local_socket import Control, ControlError, ForbiddenError, Place, names_of, places
 
 ANSWER_S = 5.0  # for all that one engine is asked; Prometheus gives a scrape 10 s, and a large page takes some of it
 ENGINES_MOST = 64
@@ -79,11 +79,3 @@ class Engines:
             return Answer(name, GONE)
         except (ValueError, TypeError, KeyError, RecursionError):
             return Answer(name, NONSENSE)
-
-
-def names_of(found: Sequence[Place]) -> list[str]:
-    """The name of each socket's file, without its suffix; its whole path where a folder before has the same name."""
-    names: list[str] = []
-    for place in found:
-        names.append(place.name if place.name not in names else str(place.path))
-    return names

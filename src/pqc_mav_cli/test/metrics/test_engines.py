@@ -14,8 +14,8 @@ import pytest
 from answers import good, serving
 
 from pqc_mav_cli.metrics import engines
-from pqc_mav_cli.metrics.engines import GONE, NONSENSE, REFUSED, SILENT, Answer, Engines, names_of
-from pqc_mav_common.local_socket import LARGEST, Place
+from pqc_mav_cli.metrics.engines import GONE, NONSENSE, REFUSED, SILENT, Answer, Engines
+from pqc_mav_common.local_socket import LARGEST
 
 LIMIT_S = 0.5
 
@@ -126,8 +126,3 @@ def test_no_more_than_a_bound(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         with serving(folder / f"drone-d{number}.sock", good):
             assert len(asked.ask()) <= 2
     assert len(asked._answered) <= 2
-
-
-def test_names_are_unique() -> None:
-    found = [Place(Path(path)) for path in ("/run/pqcmav/gcs.sock", "/run/user/1/pqcmav/gcs.sock", "/x/drone-d1.sock")]
-    assert names_of(found) == ["gcs", "/run/user/1/pqcmav/gcs.sock", "drone-d1"]
