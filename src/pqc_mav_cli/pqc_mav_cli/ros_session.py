@@ -34,7 +34,7 @@ class TunnelView:
     links: dict[str, Any] = field(default_factory=dict)  # side ("local", "peer") -> LinkQuality
     paths: dict[str, Any] = field(default_factory=dict)  # name -> PathStatus, of a drone with several
     status_at_s: float = 0.0  # when it was taken at the proxy, as this process's monotonic time
-    stats_at_s: float = 0.0
+    stats_at_s: float = 0.0  # when they arrived here, monotonic
     seen_at_s: float = 0.0  # when the first of them arrived here, monotonic: a latched status may be old by then
     # The same two for the newest stats as system time: when its counters were read, at the earliest and at the latest.
     stats_read_s: tuple[float, float] = (0.0, 0.0)
@@ -143,7 +143,7 @@ class Watcher:
         stamp = message.header.stamp
         with self._lock:
             view = self._view(proxy, message.drone_id)
-            view.stats, view.stats_at_s = message, self._taken_at_s(message)
+            view.stats, view.stats_at_s = message, time.monotonic()  # their machine's clock may be another
             view.stats_read_s = (stamp.sec + stamp.nanosec / 1e9, self._node.get_clock().now().nanoseconds / 1e9)
             rounds = self._rounds.setdefault(proxy, set())
             if len(rounds) < 2:

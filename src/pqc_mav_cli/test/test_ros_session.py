@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -17,6 +18,7 @@ from std_msgs.msg import Header
 
 from pqc_mav_bringup.loopback import PROFILES
 from pqc_mav_cli.ros_session import STATUS_TYPE, Watcher, own_domain
+from pqc_mav_cli.status_view import is_silent
 from pqc_mav_common.free_ports import DOMAINS
 
 
@@ -143,6 +145,16 @@ def test_when_the_counters_were_read(node: FakeNode, watcher: Watcher) -> None:
     node.status("/drone/p", "d1")
     node.figures("/drone/p", "d1", 42)
     assert watcher.views()[0].stats_read_s == (42.0, 50.0)
+
+
+def test_a_proxy_whose_clock_is_behind_is_not_silent(node: FakeNode, watcher: Watcher) -> None:
+    find(node, "/drone/p")
+    node.status("/drone/p", "d1")
+    (view,) = watcher.views()
+    view.seen_at_s = 0.0  # long ago
+    assert is_silent(view, time.monotonic())
+    node.figures("/drone/p", "d1", 10)
+    assert not is_silent(view, time.monotonic())
 
 
 def test_a_domain_of_ones_own_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:

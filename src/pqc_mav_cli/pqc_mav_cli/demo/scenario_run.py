@@ -143,11 +143,11 @@ class ScenarioRun(DemoRun):
         state, result = self.state, self.scenario_result
         if self._relay is not None:
             result.link_lost = (self._relay.lost(A_TO_B), self._relay.lost(B_TO_A))
-        counted_s = time.monotonic()
+        counted_s = time.time()
 
         def fresh() -> bool:
             views = [state.view(label) for label in (DRONE_PROXY, GCS_PROXY)]
-            return all(view is not None and view.stats_at_s > counted_s for view in views)
+            return all(view is not None and view.stats_read_s[0] > counted_s for view in views)
 
         await self._until(fresh, COUNTERS_LIMIT_S, "The proxies' counters did not arrive")
         for label in (DRONE_PROXY, GCS_PROXY):

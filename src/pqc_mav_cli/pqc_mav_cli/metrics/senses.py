@@ -28,7 +28,7 @@ TOPICS_MOST = 192
 
 @dataclass(frozen=True)
 class Reading:
-    """The newest message of a topic: `sense` is one of KINDS' values, `age_s` how long ago it was made."""
+    """The newest message of a topic: `sense` is one of KINDS' values, `age_s` how long ago it came."""
 
     namespace: str
     sense: str
@@ -121,18 +121,14 @@ class Senses:
                         self._take(heard["messages"])
 
     def _take(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        now_s, clock_s = time.time(), time.monotonic()
         for message in messages:
             kind = short_type(message["type"])
             if kind not in KINDS:
                 continue
             key = namespace_of(message["topic"], kind), KINDS[kind]
-            fields, at_s = message["fields"], message["at_s"]
-            # One that is latched may be older than its arrival.
-            if stamp_s := fields.get("stamp_s"):
-                at_s = min(at_s, clock_s - max(0.0, now_s - stamp_s))
             if key in self._newest or len(self._newest) < TOPICS_MOST:
-                self._newest[key] = fields, at_s
+                # All of it comes again and again, so the arrival counts: the drone's clock may be another.
+                self._newest[key] = message["fields"], message["at_s"]
 
 
 def senses_here(say: Callable[[str], None]) -> Senses | None:

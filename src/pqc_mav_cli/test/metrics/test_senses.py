@@ -108,6 +108,15 @@ def test_what_was_not_heard_for_ten_minutes_is_forgotten(heard: Senses, monkeypa
         assert len(heard.readings()) == known
 
 
+def test_a_clock_that_is_behind_makes_nothing_old(tmp_path: Path) -> None:
+    """An attack at a drone without the right time is one all the same."""
+    threat = THREAT | {"stamp_s": time.time() - 3600}
+    made = Senses(command=helper(tmp_path, told(("/drone/threat", "ThreatReport", threat))))
+    (reading,) = until(made.readings, "a reading")
+    assert reading.age_s < families.STALE_S
+    made.close()
+
+
 def test_what_is_old_is_not_shown_as_new() -> None:
     figures = Figures()
     add_readings(figures, [Reading("/a", "battery", BATTERY, families.STALE_S + 1)])
