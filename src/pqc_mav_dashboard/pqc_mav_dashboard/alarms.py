@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pqc_mav_common.diagnostics import LOW_CHARGE
-from pqc_mav_dashboard.picture import End, Picture, Sense
+from pqc_mav_dashboard.picture import End, Picture, Sense, fresh
 from pqc_mav_dashboard.trouble import ATTACK
 from pqc_mav_dashboard.views import state_of
 
@@ -45,7 +45,7 @@ class Alarms:
             found.append((drone, "silent", "SILENT: an engine says nothing"))
         elif state in ("DOWN", "HANDSHAKING") and drone in self._had:
             found.append((drone, "lost", f"{state}: the tunnel was lost"))
-        threat, battery = (senses[kind].fields if kind in senses else {} for kind in ("threat", "battery"))
+        threat, battery = (fresh(senses, kind, clock_s) for kind in ("threat", "battery"))
         if (threat.get("level") or 0) >= ATTACK:
             found.append((drone, "attack", f"ATTACK: {threat.get('kind') or threat.get('reason')}"))
         charge = battery.get("state_of_charge") if battery.get("valid") else None

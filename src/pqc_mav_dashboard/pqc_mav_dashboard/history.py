@@ -4,7 +4,7 @@
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 
-from pqc_mav_dashboard.picture import End, Sense
+from pqc_mav_dashboard.picture import End, Sense, fresh
 
 KEPT_S = 600
 DRONES = 32
@@ -32,15 +32,12 @@ def point(time_s: float, clock_s: float, ends: Sequence[End], senses: Mapping[st
         rates = (stats.get(name) for name in ("tx_bytes_per_s", "rx_bytes_per_s"))
         made[1:3] = [None if rate is None else rate * 8 for rate in rates]
         made[3:7] = [local.get("loss"), peer.get("loss"), link.get("rtt_ms"), local.get("gap_p95_ms")]
-    battery, vehicle = (_fresh(senses.get(kind), clock_s) for kind in ("battery", "vehicle"))
-    made[7] = battery.get("state_of_charge")
-    made[8:11] = [vehicle.get(name) for name in ("north_m", "east_m", "relative_altitude_m")]
+    battery, vehicle = (fresh(senses, kind, clock_s) for kind in ("battery", "vehicle"))
+    if battery.get("valid"):
+        made[7] = battery.get("state_of_charge")
+    if vehicle.get("valid"):
+        made[8:11] = [vehicle.get(name) for name in ("north_m", "east_m", "relative_altitude_m")]
     return [None if value is None else round(value, 4) for value in made]
-
-
-def _fresh(sense: Sense | None, clock_s: float) -> Mapping[str, float | None]:
-    good = sense is not None and sense.fields.get("valid") and clock_s - sense.at_s <= GAP_S
-    return sense.fields if sense is not None and good else {}
 
 
 def append(points: deque[Point] | list[Point], made: Point, gap_s: float = GAP_S) -> None:

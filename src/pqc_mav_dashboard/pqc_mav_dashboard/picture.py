@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SILENT_S = 3.0  # figures come once a second; as in `pqcmav status`
+OLD_S = 10.0  # what senses said before tells nothing of now; as on the page of metrics
 KINDS = ("battery", "thermal", "power", "load", "vehicle", "policy", "threat")
 
 
@@ -44,6 +45,12 @@ class Sense:
 
     fields: Mapping[str, Any]
     at_s: float  # on the clock of `Picture.clock_s`
+
+
+def fresh(senses: Mapping[str, Sense], kind: str, clock_s: float) -> Mapping[str, Any]:
+    """The fields of a sense; none if it is too old or not there."""
+    sense = senses.get(kind)
+    return {} if sense is None or clock_s - sense.at_s > OLD_S else sense.fields
 
 
 @dataclass

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from pqc_mav_common.diagnostics import LOW_CHARGE
-from pqc_mav_dashboard.picture import End, Sense
+from pqc_mav_dashboard.picture import End, Sense, fresh
 from pqc_mav_proxy.names import keys_are_old, plain_is_down, radio_is_down
 
 FINE = 0
@@ -17,7 +17,7 @@ Trouble = tuple[int, str]
 
 def trouble(ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> Trouble:
     """(rank, words): 0 and "" for a drone that is well, 9 for the worst."""
-    found = [*(each for end in _that_matter(ends) for each in _of_end(end, clock_s)), *_of_senses(senses)]
+    found = [*(each for end in _that_matter(ends) for each in _of_end(end, clock_s)), *_of_senses(senses, clock_s)]
     return max(found, key=lambda each: each[0], default=(FINE, ""))
 
 
@@ -54,18 +54,17 @@ def _of_end(end: End, clock_s: float) -> list[Trouble]:
     return found
 
 
-def _of_senses(senses: Mapping[str, Sense]) -> list[Trouble]:
+def _of_senses(senses: Mapping[str, Sense], clock_s: float) -> list[Trouble]:
     found: list[Trouble] = []
-    if threat := senses.get("threat"):
-        level = threat.fields.get("level") or 0
-        if level >= ATTACK:
-            found.append((7, f"attack: {threat.fields.get('kind') or threat.fields.get('reason')}"))
-        elif level == SUSPICIOUS:
-            found.append((3, f"suspicious: {threat.fields.get('kind') or threat.fields.get('reason')}"))
-    if (battery := senses.get("battery")) and battery.fields.get("valid"):
-        charge = battery.fields.get("state_of_charge")
-        if charge is not None and charge < LOW_CHARGE:
-            found.append((7, f"battery at {charge:.0%}"))
-    if (thermal := senses.get("thermal")) and thermal.fields.get("throttled"):
+    threat, battery, thermal = (fresh(senses, kind, clock_s) for kind in ("threat", "battery", "thermal"))
+    level = threat.get("level") or 0
+    if level >= ATTACK:
+        found.append((7, f"attack: {threat.get('kind') or threat.get('reason')}"))
+    elif level == SUSPICIOUS:
+        found.append((3, f"suspicious: {threat.get('kind') or threat.get('reason')}"))
+    charge = battery.get("state_of_charge") if battery.get("valid") else None
+    if charge is not None and charge < LOW_CHARGE:
+        found.append((7, f"battery at {charge:.0%}"))
+    if thermal.get("throttled"):
         found.append((3, "the processor is too hot and is slowed down"))
     return found

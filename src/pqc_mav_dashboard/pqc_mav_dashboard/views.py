@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pqc_mav_dashboard.picture import KINDS, End, Picture, Sense
+from pqc_mav_dashboard.picture import KINDS, End, Picture, Sense, fresh
 from pqc_mav_dashboard.trouble import trouble
 from pqc_mav_proxy.names import DROPS, keys_are_old
 
@@ -65,7 +65,7 @@ class Rows:
         stats = end.stats if alive else None
         link = end.quality if alive else {}
         local, peer = link.get("local") or {}, link.get("peer") or {}
-        battery = senses.get("battery")
+        battery, vehicle, threat = (fresh(senses, kind, picture.clock_s) for kind in ("battery", "vehicle", "threat"))
         return [
             drone,
             rank,
@@ -81,9 +81,9 @@ class Rows:
             local.get("gap_p95_ms"),
             _rounded(link.get("rtt_ms"), 2),
             drops(stats),
-            _rounded(battery.fields.get("state_of_charge"), 3) if battery and battery.fields.get("valid") else None,
-            name_in(PHASES, senses["vehicle"].fields.get("phase")) if "vehicle" in senses else None,
-            name_in(LEVELS, senses["threat"].fields.get("level")) if "threat" in senses else None,
+            _rounded(battery.get("state_of_charge"), 3) if battery.get("valid") else None,
+            name_in(PHASES, vehicle.get("phase")),
+            name_in(LEVELS, threat.get("level")),
             [each.name for each in ends],
             _station(end),
         ]

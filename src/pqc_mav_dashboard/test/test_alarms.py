@@ -40,6 +40,14 @@ def test_what_is_an_alarm(one: End, senses: dict[str, Any], kinds: list[str]) ->
     assert told(Alarms(), one, **senses) == [("d1", kind) for kind in kinds]
 
 
+def test_what_a_sense_said_long_ago_is_no_alarm() -> None:
+    """A detector that died at an attack, a battery of which nothing came since."""
+    senses = {"threat": Sense({"level": 2}, 89.0), "battery": Sense({"valid": True, "state_of_charge": 0.05}, 89.0)}
+    made = Alarms()
+    made.look(Picture(1000.0, 100.0, [end()], {"d1": senses}), whole=True)
+    assert made.told()["first"] == []
+
+
 def test_a_tunnel_that_was_up_is_lost_and_comes_back() -> None:
     made = Alarms()
     assert told(made, end()) == []

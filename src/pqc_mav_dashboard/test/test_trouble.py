@@ -59,7 +59,8 @@ def test_one_end(one: End, rank: int, words: str) -> None:
     ],
 )
 def test_senses(kind: str, fields: dict[str, Any], rank: int) -> None:
-    assert trouble([end()], {kind: Sense(fields, 0)}, 100.0)[0] == rank
+    assert trouble([end()], {kind: Sense(fields, 90.0)}, 100.0)[0] == rank
+    assert trouble([end()], {kind: Sense(fields, 89.9)}, 100.0)[0] == 0, "too old to tell of now"
 
 
 def test_a_second_station_may_be_without_the_drone() -> None:

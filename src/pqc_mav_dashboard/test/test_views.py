@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pqc_mav_dashboard.history import point
-from pqc_mav_dashboard.picture import End, Picture, Sense
+from pqc_mav_dashboard.picture import OLD_S, End, Picture, Sense
 from pqc_mav_dashboard.views import COLUMNS, Rows, drone_view, drops, name_in
 
 
@@ -30,6 +30,16 @@ def test_a_row() -> None:
     assert found["drops"] == 3 and found["tx_bit_s"] == 800 and found["rtt_ms"] == 12.35 and found["loss"] == 0.5
     unknown = {"rx_bit_s", "peer_loss", "battery", "phase", "threat"}
     assert {name for name, value in found.items() if value is None} == unknown
+
+
+def test_what_senses_said_long_ago_is_not_in_a_row() -> None:
+    fields = {"battery": {"valid": True, "state_of_charge": 0.8}, "vehicle": {"phase": 2}, "threat": {"level": 2}}
+    found = []
+    for age_s in (OLD_S, OLD_S + 1):
+        made = picture()
+        made.senses["d1"] = {kind: Sense(each, made.clock_s - age_s) for kind, each in fields.items()}
+        found.append([row(made)[name] for name in ("battery", "phase", "threat", "rank")])
+    assert found == [[0.8, "take-off", "attack", 7], [None, None, None, 4]]
 
 
 def test_without_a_session_there_are_no_figures_of_the_link() -> None:
