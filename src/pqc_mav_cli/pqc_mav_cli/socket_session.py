@@ -3,6 +3,7 @@
 
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,22 +55,15 @@ class SocketWatcher:
 
         Raises ControlError if an engine refuses and there is nothing else to show.
         """
-        refused: ControlError | None = None
-        for place in dict.fromkeys([*self._connections, *self._look()]):
-            try:
-                self._ask(place)
-            except (OSError, ForbiddenError):
-                continue
-            except ControlError as error:
-                refused = error
-        if refused is not None and not self._views:
-            raise refused
+        refused = [each for each in self._ask_all() if not isinstance(each, (OSError, ForbiddenError))]
+        if refused and not self._views:
+            raise refused[-1]
         found = (view for views in self._views.values() for view in views)
         return sorted(found, key=lambda view: (view.node, view.drone_id))
 
     def dangers(self) -> list[str]:
         """One line for each way around the tunnel that a host has found on its machine."""
-        return [f"{place.name}: {danger}" for place, found in self._dangers.items() for danger in found]
+        return sorted(f"{place.name}: {danger}" for place, found in self._dangers.items() for danger in found)
 
     def silent(self) -> list[str]:
         """Engines that accepted a connection and say nothing."""
@@ -82,6 +76,29 @@ class SocketWatcher:
     def wait_for(self, condition: Callable[[list[TunnelView]], bool], timeout_s: float) -> bool:
         """Waits until `condition` holds for the views, at most `timeout_s`."""
         return wait_until(lambda: condition(self.views()), timeout_s)
+
+    def _ask_all(self) -> list[OSError | ControlError]:
+        """Side by side, and what came is of now when the last has ended: one that hangs makes no other look silent."""
+        answered: list[Place] = []
+        failures: list[OSError | ControlError] = []
+
+        def ask(place: Place) -> None:
+            try:
+                self._ask(place)
+                answered.append(place)
+            except (OSError, ControlError) as error:
+                failures.append(error)
+
+        known = dict.fromkeys([*self._connections, *self._look()])
+        threads = [threading.Thread(target=ask, args=(place,), daemon=True) for place in known]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        now_s = time.monotonic()
+        for view in (view for place in answered for view in self._views[place]):
+            view.stats_at_s = now_s
+        return failures
 
     def _ask(self, place: Place) -> None:
         connection = self._connections.get(place)
@@ -104,7 +121,6 @@ class SocketWatcher:
                 {side["side"]: record(side) for side in sides},
                 {path["name"]: record(path) for path in one["paths"]},
                 status_at_s=now_s,
-                stats_at_s=now_s,
             )
             for one, numbers, sides in zip(seen["status"], seen["stats"], seen["link"], strict=True)
         ]
