@@ -10,6 +10,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
+from nats.errors import Error as NatsError
+
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.fleet.book import Book
 from pqc_mav_cli.fleet.heard import Heard
@@ -109,12 +111,16 @@ class Board(Source):
             self._problem = problem
 
         async for registry in always(self._url, told):
-            async with aclosing(registry.watch("view.*", _LOOK_S)) as views:
-                async for each in views:
-                    if each:
-                        self._new[each[0].removeprefix("view.")] = (each[1], time.time(), time.monotonic())
-                    else:
-                        self._through.set()
+            try:
+                async with aclosing(registry.watch("view.*", _LOOK_S)) as views:
+                    async for each in views:
+                        self._problem = ""
+                        if each:
+                            self._new[each[0].removeprefix("view.")] = (each[1], time.time(), time.monotonic())
+                        else:
+                            self._through.set()
+            except (NatsError, TimeoutError) as error:
+                self._problem = f"The registry cannot be watched: {str(error) or type(error).__name__}."
 
     async def _open(self) -> None:
         """What has come. Only as often as somebody asks: with thousands of drones it takes a while."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from commands import Running, pqcmav
+from nats.errors import ConnectionClosedError
 from websockets.asyncio.client import connect
 from world import World
+
+from pqc_mav_cli.fleet import board as module
 
 Messages = list[dict[str, Any]]
 
@@ -91,6 +96,44 @@ def test_what_the_operator_changes_is_seen_at_once(world: World, board: Board) -
     world.told("add", "d9")
     board.look("", lambda said: "d9" in said["drones"])
     board.look("", lambda said: {*said["drones"]} == {"d1", "d7", "d9"})
+
+
+def test_a_registry_that_ends_before_it_is_watched_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that ends between its beginning and the first question is said, and not the end of the page."""
+    said: list[str] = []
+
+    class Registry:
+        def __init__(self, *answers: Any) -> None:
+            self._answers = answers
+
+        async def watch(self, *_: Any) -> AsyncIterator[Any]:
+            for each in self._answers:
+                if isinstance(each, Exception):
+                    raise each
+                yield each
+
+    async def always(*_: Any) -> AsyncIterator[Registry]:
+        for lost in (ConnectionClosedError(), TimeoutError()):
+            yield Registry(lost)
+            said.append(made._problem)
+        yield Registry(("view.north", b"x"), None)
+        await asyncio.Event().wait()
+
+    async def scene() -> None:
+        await made.start()
+        await made.stop()
+
+    monkeypatch.setattr(module, "Book", lambda _: SimpleNamespace(stations=lambda: ["north"]))
+    monkeypatch.setattr(module, "always", always)
+    made = module.Board(tmp_path, "nats://x")
+    asyncio.run(scene())
+    assert said == [
+        "The registry cannot be watched: nats: connection closed.",
+        "The registry cannot be watched: TimeoutError.",
+    ]
+    assert made._problem == "" and list(made._new) == ["north"]
 
 
 def test_a_board_without_a_registry_or_an_operator_is_one_sentence(world: World) -> None:
