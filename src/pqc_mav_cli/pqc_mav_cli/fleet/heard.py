@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -20,11 +21,19 @@ _UP = ("UP", "REKEYING")
 class _Said:
     """The newest view of a station. Its clock need not be right, but has to go on."""
 
-    at_ms: int  # on its clock
+    view: View
     heard_s: float  # on our clock: when it was said, as far as that can be known
     lag_ms: float  # the least by which its clock and the way here were behind our clock
     alone: bool = False  # nothing to compare its clock with
     ends: list[End] = field(default_factory=list)
+    older_s: float = -math.inf  # on our clock: when something older came
+
+    def was_before(self, view: View) -> bool:
+        """Whether the other was said later: by the engine's numbers of events, which no clock changes, if they tell."""
+        ours, its = (each.events[-1][0] if each.events else -1 for each in (self.view, view))
+        if view.boot == self.view.boot and -1 not in (ours, its) and ours != its:
+            return ours < its
+        return self.view.at_ms < view.at_ms
 
 
 class Heard:
@@ -36,13 +45,17 @@ class Heard:
     def take(self, gcs_id: str, view: View, time_s: float, clock_s: float) -> bool:
         """A view of this station, at this time (since 1970) and on this clock; False for one that is not newer."""
         before = self._said.get(gcs_id)
-        if before and view.at_ms <= before.at_ms:
+        if before and not before.was_before(view):
+            if view != before.view:
+                before.older_s = clock_s
             return False
+        if before and view.at_ms <= before.view.at_ms:
+            before = None  # its clock was set back
         lag_ms = time_s * 1000 - view.at_ms
         least_ms = min(lag_ms, before.lag_ms) if before else lag_ms
         # The first one's age is what the station's clock says. Later ones are late if they lag more than another did.
         late_ms = lag_ms - least_ms if before else max(0.0, lag_ms)
-        said = _Said(view.at_ms, clock_s - late_ms / 1000, least_ms, alone=before is None)
+        said = _Said(view, clock_s - late_ms / 1000, least_ms, alone=before is None)
         for row in view.rows:
             figures = (row["stats"] or None, row["link"] or None)
             said.ends.append(
@@ -61,7 +74,12 @@ class Heard:
                 picture.notes.append(f"{gcs_id} has said nothing yet.")
             elif (age_s := clock_s - said.heard_s) > FRESH_S:
                 by = ", by its clock" if said.alone else ""
-                picture.notes.append(f"{gcs_id} has said nothing for {age_s:,.0f} s{by}.")
+                picture.notes.append(
+                    f"{gcs_id} has said nothing for {age_s:,.0f} s{by}."
+                    if clock_s - said.older_s > FRESH_S
+                    else f"{gcs_id} tells of an earlier time than before: its clock was set back, or the registry "
+                    "shows old news."
+                )
                 silent += said.ends
             else:
                 picture.ends += said.ends

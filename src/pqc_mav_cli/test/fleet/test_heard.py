@@ -28,9 +28,17 @@ class Seen:
         self.heard = Heard()
         self.at_s = 0.0
 
-    def hear(self, gcs_id: str, *rows: dict[str, Any], said_s: float | None = None, ahead_s: float = 0.0) -> bool:
+    def hear(
+        self,
+        gcs_id: str,
+        *rows: dict[str, Any],
+        said_s: float | None = None,
+        ahead_s: float = 0.0,
+        event: int | None = None,
+    ) -> bool:
         said_s = self.at_s if said_s is None else said_s
-        view = View(round((NOW_S + said_s + ahead_s) * 1000), rows or [row()])
+        events = [] if event is None else [(event, {"event": "log"})]
+        view = View(round((NOW_S + said_s + ahead_s) * 1000), rows or [row()], "boot", events)
         return self.heard.take(gcs_id, view, NOW_S + self.at_s, CLOCK_S + self.at_s)
 
     def now(self, *drones: str) -> Picture:
@@ -96,6 +104,22 @@ def test_old_words_that_are_shown_again_are_no_news() -> None:
     assert rank(seen.now()) == 9
     assert seen.hear("north", said_s=10.0), "it was said, but withheld for 30 s"
     assert seen.now().notes[0] == "north has said nothing for 30 s."
+
+
+def test_a_clock_that_is_set_back_is_told_from_silence() -> None:
+    seen = Seen()
+    seen.hear("north", event=7)
+    for second in range(2, 32, 2):
+        seen.at_s = second
+        assert not seen.hear("north", ahead_s=-3600.0, event=7), "it may be an old one"
+    assert seen.now().notes[0] == (
+        "north tells of an earlier time than before: its clock was set back, or the registry shows old news."
+    )
+    for second in (32, 34):
+        seen.at_s = second
+        assert seen.hear("north", ahead_s=-3600.0, event=8), "by the number of its newest event it is a new one"
+    assert rank(seen.now()) == 0 and not seen.hear("north", event=7), "and that is an old one, whatever its time"
+    assert "3,600 s old by its clock" in seen.now().notes[0]
 
 
 def test_a_drone_of_which_nobody_tells_is_down() -> None:
