@@ -63,9 +63,13 @@ class SocketSource(Source):
             if task is None or task.done():
                 self._followers[place.path] = asyncio.create_task(follow(place, partial(self.log.add, name)))
         now_s = time.monotonic()
-        ends = [end for end in self._ends.values() if whole or end.drone in drones]
+        ends = [end for end in self.ends() if whole or end.drone in drones]
         notes = [note for _, note in sorted(self._notes.items())]
         return Picture(time.time(), now_s, ends, absent=self._absent, notes=notes)
+
+    def ends(self) -> list[End]:
+        """All that are known, also those about which the newest look was not."""
+        return list(self._ends.values())
 
     async def handshakes(self, drone: str) -> list[dict[str, Any]]:
         """Of every end that is here."""

@@ -30,7 +30,7 @@ class Live(Source):
     async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """Ends from sockets, other ends and everything else from topics."""
         picture = await self._sockets.picture(drones, whole=whole)
-        covered = {(end.role, end.drone) for end in picture.ends}
+        covered = {(end.role, end.drone) for end in self._sockets.ends()}
         await self._ros.keep(covered)
         others = [
             end
@@ -44,7 +44,7 @@ class Live(Source):
             picture.notes.append(self._ros.problem)
         picture.absent = self._ros.absent
         known = {end.drone for end in picture.ends}
-        alone = self._alone(picture)
+        alone = self._alone()
         for drone in known | drones if whole else drones:
             if senses := self._ros.topics.senses_of(drone, alone):
                 picture.senses[drone] = senses
@@ -73,7 +73,7 @@ class Live(Source):
         """By socket where that is possible, else by ROS."""
         by_socket, by_ros = (
             self._sockets.actions(drone, picture),
-            self._ros.actions(drone, self._alone(picture)),
+            self._ros.actions(drone, self._alone()),
         )
         return {name: "" if not why or not by_ros[name] else by_ros[name] for name, why in by_socket.items()}
 
@@ -82,8 +82,8 @@ class Live(Source):
         here = await self._sockets.picture(frozenset({drone}))
         if not self._sockets.actions(drone, here).get(action, " "):
             return await self._sockets.act(action, drone, arguments)
-        return await self._ros.act(action, drone, arguments, self._alone(here))
+        return await self._ros.act(action, drone, arguments, self._alone())
 
-    def _alone(self, picture: Picture) -> bool:
+    def _alone(self) -> bool:
         """Whether there is one drone and no other, so that senses without a tunnel's name are its own."""
-        return len({end.drone for end in picture.ends} | {end.drone for end in self._ros.topics.ends()}) == 1
+        return len({end.drone for end in (*self._sockets.ends(), *self._ros.topics.ends())}) == 1
