@@ -98,10 +98,11 @@ export class Actions {
 
   async send(name, values) {
     const body = { drone: this.view.drone };
+    const result = this.result; // another drone's dialog may be open when the answer comes
     for (const [key, value] of Object.entries(values)) if (value) body[key] = value;
     this.busy = true;
     this.enable();
-    this.say("asked, waiting for the answer", "");
+    say(result, "asked, waiting for the answer", "");
     try {
       const answer = await fetch(`/api/actions/${name}`, {
         method: "POST",
@@ -109,16 +110,16 @@ export class Actions {
         body: JSON.stringify(body),
       });
       const said = await answer.json();
-      this.say(said.ok ? said.text : said.error.text, said.ok ? "fine" : "bad");
+      say(result, said.ok ? said.text : said.error.text, said.ok ? "fine" : "bad");
     } catch {
-      this.say("The dashboard does not answer; is it still running?", "bad");
+      say(result, "The dashboard does not answer; is it still running?", "bad");
     }
     this.busy = false;
     this.enable();
   }
+}
 
-  say(text, level) {
-    setText(this.result, text);
-    this.result.dataset.level = level;
-  }
+function say(result, text, level) {
+  setText(result, text);
+  result.dataset.level = level;
 }
