@@ -89,7 +89,7 @@ class Hub:
         self._gone: list[str] = []
         self._maker = Rows()
         self._tick = 0
-        self._handshakes: dict[str, tuple[Any, list[dict[str, Any]], str]] = {}
+        self._handshakes: dict[str, tuple[str, list[dict[str, Any]]]] = {}
         self.picture = Picture(time.time(), time.monotonic())
 
     @property
@@ -300,7 +300,6 @@ class Hub:
         return {
             "time_s": picture.time_s,
             "notes": [*picture.notes, *([self._day.problem] if self._day and self._day.problem else [])],
-            "absent": picture.absent,
             "replay": self.source.replay(),
             "alarms": self._alarms.told(),
         }
@@ -352,9 +351,9 @@ class Hub:
         mark = json.dumps([[end["name"], *(end["status"].get(name) for name in names)] for end in shown["ends"]])
         held = self._handshakes.get(drone)
         if held is None or held[0] != mark:
-            held = (mark, await self.source.handshakes(drone), mark)
+            held = (mark, await self.source.handshakes(drone))
             self._handshakes = {**{name: self._handshakes[name] for name in list(self._handshakes)[-31:]}, drone: held}
-        return held[2], held[1]
+        return held
 
     def _offer(self, viewer: Viewer, text: str) -> bool:
         """A viewer that is behind gets the next whole state instead."""

@@ -11,7 +11,7 @@ from pqc_mav_proxy.names import DROPS, keys_are_old
 # The cells of a row, in this order.
 COLUMNS = (
     *("drone", "rank", "trouble", "state", "suite", "epoch", "key_made_s", "tx_bit_s", "rx_bit_s"),
-    *("loss", "peer_loss", "gap_p95_ms", "rtt_ms", "drops", "battery", "phase", "threat", "ends", "station"),
+    *("loss", "peer_loss", "gap_p95_ms", "rtt_ms", "drops", "battery", "phase", "threat", "station"),
 )
 PHASES = ("unknown", "disarmed", "take-off", "cruise", "hover", "landing")
 LEVELS = ("none", "suspicious", "attack")
@@ -84,7 +84,6 @@ class Rows:
             _rounded(battery.get("state_of_charge"), 3) if battery.get("valid") else None,
             name_in(PHASES, vehicle.get("phase")),
             name_in(LEVELS, threat.get("level")),
-            [each.name for each in ends],
             _station(end),
         ]
 

@@ -89,7 +89,7 @@ export class FleetView {
 
   /** The rows that are shown, in their order, with the figures as the server has them. */
   csv() {
-    const names = NAMES.filter((name) => name !== "rank" && name !== "ends");
+    const names = NAMES.filter((name) => name !== "rank");
     return [names, this.order.map((row) => names.map((name) => row[name]))];
   }
 
