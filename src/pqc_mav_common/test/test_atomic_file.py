@@ -41,6 +41,20 @@ def test_permissions_are_those_of_the_old_file_or_what_the_umask_allows(tmp_path
     assert (mode(old), mode(new)) == (0o600, 0o640)
 
 
+def test_a_mode_counts_from_the_start_whatever_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("x")
+    path.chmod(0o644)
+    folder = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        atomic_write(Path("key"), "y", mode=0o600, folder=folder)
+        with pytest.raises(FileExistsError):
+            atomic_write(Path("key"), "z", mode=0o600, folder=folder, replace=False)
+    finally:
+        os.close(folder)
+    assert (mode(path), path.read_text()) == (0o600, "y") and list(tmp_path.iterdir()) == [path]
+
+
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")

@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.atomic_file import atomic_write
 
 _SUITE = hpke.Suite(hpke.KEM.MLKEM768_X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
 _END = b"-----END "
@@ -159,18 +160,10 @@ def station_public(path: Path) -> StationPublic:
 
 def write_secret(path: Path, pem: bytes) -> None:
     """A new file of its user alone, whole or not there. Raises CliError; a key that is there is never replaced."""
-    fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh.unlink(missing_ok=True)
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
-            out.write(pem)
-            out.flush()
-            os.fsync(out.fileno())
-        os.link(fresh, path)
-        fresh.unlink()
+        atomic_write(path, pem, mode=0o600, replace=False)
     except FileExistsError:
-        fresh.unlink(missing_ok=True)
         raise CliError(f"{path} is there already, and stays.", ExitCode.USAGE) from None
     except OSError as error:
         raise CliError(f"{path} cannot be written: {error.strerror}.") from None

@@ -3,12 +3,16 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.share import Share, check_files, read_folder, write_folder
 from pqc_mav_cli.key_changes import GCS, stations_of, tokens
+from pqc_mav_common.atomic_file import atomic_write
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def station_folder(root: Path, gcs_id: str) -> Path:
@@ -61,10 +65,9 @@ def keep_public(root: Path, drone: str, public: Mapping[str, str], gcs_id: str) 
     with in_memory() as checked:
         write_folder(public, checked, drone)
     try:
-        for folder in (ground / "drones" / drone for ground in grounds):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for ground in grounds:
             for name, text in public.items():
-                _replace(folder / Path(name).name, text)
+                _write(ground, Path("drones") / drone / Path(name).name, text)
     except OSError as error:
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
 
@@ -95,29 +98,27 @@ def hand_over(ground: Path, running: Path, drone: str) -> None:
     wanted += [Path("drones") / drone / path.name for path in sorted((ground / "drones" / drone).glob("*.pub"))]
     signing = [Path("sig") / path.name for path in sorted((ground / "sig").iterdir())]
     wanted += [name for name in signing if not (running / name).exists()]
-    owner = running.stat()
     try:
         for name in wanted:
-            folder = running
-            for part in name.parts[:-1]:
-                folder = folder / part
-                if not folder.exists():
-                    folder.mkdir(mode=0o700)
-                    _give(folder, owner)
-            _replace(running / name, (ground / name).read_text("ascii"), owner)
+            _write(running, name, (ground / name).read_text("ascii"))
     except OSError as error:
         raise CliError(f"The keys cannot be copied to {running}: {error}.") from None
 
 
-def _replace(file: Path, text: str, owner: os.stat_result | None = None) -> None:
-    fresh = file.with_name(f".{file.name}.join")
-    fresh.unlink(missing_ok=True)
-    fresh.touch(mode=0o600, exist_ok=False)
-    _give(fresh, owner)
-    fresh.write_text(text, "ascii")
-    fresh.replace(file)
-
-
-def _give(path: Path, owner: os.stat_result | None) -> None:
-    if owner is not None and os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
+def _write(top: Path, name: Path, text: str) -> None:
+    """A key below a folder, whose owner owns it; no link below is followed, for root's rights are not that owner's."""
+    folder = os.open(top, _FOLDER)
+    try:
+        owner = os.fstat(folder)
+        for part in name.parts[:-1]:
+            made = False
+            with suppress(FileExistsError):
+                os.mkdir(part, 0o700, dir_fd=folder)
+                made = True
+            outer, folder = folder, os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(outer)
+            if made and os.geteuid() == 0:
+                os.fchown(folder, owner.st_uid, owner.st_gid)
+        atomic_write(Path(name.name), text, mode=0o600, owner=owner, folder=folder)
+    finally:
+        os.close(folder)

@@ -51,8 +51,8 @@ def put(files: Mapping[str, str], folder: Path, drone_id: str, replace: bool) ->
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.join-", dir=folder.parent))
         write_folder(files, made, drone_id)
         if owner is not None and os.geteuid() == 0:
-            for path in (made, *made.rglob("*")):
-                os.chown(path, owner.st_uid, owner.st_gid)
+            for path in (*made.rglob("*"), made):  # the folder last: until then nobody can swap what is in it
+                os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
         if _empty(folder):
             made.rename(folder)  # takes an empty folder's place
         else:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pqc_mav_tunnel
@@ -105,6 +108,55 @@ def test_a_ground_with_other_signing_keys_is_refused(root: Path, tmp_path: Path)
     pqc_mav_tunnel.init_keys(str(tmp_path / "other"), ["d1"], sig_tokens=["mldsa65"])
     with pytest.raises(CliError, match="whose signing keys are not those of"):
         ground_keys.check_running(root / "gcs", tmp_path / "other" / "gcs")
+
+
+def test_a_link_in_the_running_folder_leads_nowhere(root: Path, tmp_path: Path) -> None:
+    running, outside = tmp_path / "running", tmp_path / "outside"
+    running.mkdir(mode=0o700)
+    outside.mkdir()
+    (running / "psk").symlink_to(outside)
+    with pytest.raises(CliError, match="cannot be copied"):
+        ground_keys.hand_over(root / "gcs", running, "d1")
+    assert list(outside.iterdir()) == []
+
+
+_SWAPPER = """
+import os, sys
+psk, victim = sys.argv[1:]
+print(flush=True)
+while True:
+    for name in os.listdir(psk):
+        if name.startswith(".d1"):
+            os.symlink(victim, psk + "/link")
+            os.rename(psk + "/link", psk + "/" + name)
+"""
+
+
+def test_links_that_are_swapped_in_meanwhile_are_not_written_to(root: Path, tmp_path: Path) -> None:
+    running, victim = tmp_path / "running", tmp_path / "victim"
+    (running / "psk").mkdir(mode=0o700, parents=True)
+    victim.write_text("precious")
+    attacker = subprocess.Popen(
+        [sys.executable, "-c", _SWAPPER, str(running / "psk"), str(victim)], stdout=subprocess.PIPE
+    )
+    try:
+        assert attacker.stdout and attacker.stdout.readline()
+        for _ in range(300):
+            with suppress(CliError):  # a name that the attacker took away
+                ground_keys.hand_over(root / "gcs", running, "d1")
+        assert attacker.poll() is None
+    finally:
+        attacker.kill()
+        attacker.communicate()
+    assert victim.read_text() == "precious"
+
+
+def test_a_key_is_on_the_disk_before_its_name_is(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running, synced = tmp_path / "running", []
+    running.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    ground_keys.hand_over(root / "gcs", running, "d1")
+    assert (running / "psk" / "d1.key").stat().st_ino in synced
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -83,6 +83,17 @@ def test_a_place_that_others_can_change_is_refused(files: dict[str, str], tmp_pa
     assert names(tmp_path / "open") == []
 
 
+def test_keys_are_given_away_before_their_folder_and_never_through_links(
+    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[Path, bool]] = []
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "chown", lambda path, *_, follow_symlinks=True: given.append((path, follow_symlinks)))
+    (tmp_path / "keys").mkdir(mode=0o700)
+    place.put(files, tmp_path / "keys", "d1", False)
+    assert given[-1][0] in given[0][0].parents and not any(follow for _, follow in given)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_the_owner_of_the_folder_owns_the_keys(files: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "keys"
