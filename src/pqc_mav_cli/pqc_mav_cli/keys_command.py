@@ -3,6 +3,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -168,22 +169,31 @@ def rotate(
     share = f"its share ('pqcmav keys export-drone {who} TARGET'"
     if key_changes.signs_elsewhere(root, who):  # a share without them would take the place of them
         share += f", of which psk.key alone: it has its own signing keys. Or 'pqcmav invite {who}', 'join --replace'"
+    knowing = key_changes.grounds_of(root, who)
     if now:
-        _end_session(who, root, socket)
+        here = _end_session(who, root, socket)
+        others = [str(ground) for ground in knowing if ground.name != here]
+        elsewhere = (
+            f" at {here}. It still counts at the other ground stations: bring each its folder ({', '.join(others)}), "
+            f"and call 'pqcmav drones end {who}' there"
+        )
         note(
-            f"{who} has a new PSK{pairs}, its session has ended, and the old key opens nothing any more. Now bring the "
-            f"drone {share}) and call 'pqcmav reload' there."
+            f"{who} has a new PSK{pairs}, its session has ended, and the old key opens nothing any more"
+            f"{elsewhere if len(knowing) > 1 else ''}. Now bring the drone {share}) and call 'pqcmav reload' there."
         )
         return
-    folders = ", ".join(map(str, key_changes.grounds_of(root, who)))
+    folders = ", ".join(map(str, knowing))
     note(
         f"{who} has a new PSK{pairs}. Now bring the drone {share}), the ground station its folder ({folders}) unless "
         "it is this one, and call 'pqcmav reload' at both, or restart them."
     )
 
 
-def _end_session(drone: str, root: Path, socket: str) -> None:
-    """Has the ground station of this machine read its keys and end the session. Raises CliError if that is no use."""
+def _end_session(drone: str, root: Path, socket: str) -> str:
+    """Has the ground station of this machine read its keys and end the session. Returns its gcs_id.
+
+    Raises CliError if that is no use.
+    """
     there = (
         f"{drone} has a new PSK in {root}, but its session goes on and the old key still counts: {{}}. Bring the "
         f"ground station its folder, and call 'pqcmav drones end {drone}' there."
@@ -193,12 +203,14 @@ def _end_session(drone: str, root: Path, socket: str) -> None:
             raise CliError(there.format("no ground station runs on this machine"))
         try:
             renewed = control.ask("drones", action="end", drone=drone)["renewed"]
+            here = str(control.ask("status").get("gcs_id", "gcs"))
         except OSError as error:
             raise CliError(there.format(f"no answer from {control.place.path} ({error})")) from None
         except ControlError as error:
             raise CliError(there.format(f"the ground station refused: {error}")) from None
     if drone not in renewed:
         raise CliError(there.format(f"the ground station of this machine reads its keys elsewhere than in {root}"))
+    return here
 
 
 @keys_app.command()
@@ -214,11 +226,26 @@ def revoke(
     key_changes.require_drone(root, drone)
     may_go(f"all keys of {drone} below {root}", yes)
     removed = key_changes.revoke(root, drone)
+    gone = f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}"
+    if _known_here(drone):
+        note(
+            f"{gone}, but the ground station of this machine has another copy of the key, and lets {drone} in: remove "
+            f"psk/{drone}.key where it reads its keys and call 'pqcmav reload', or 'pqcmav drones remove {drone}'."
+        )
+        return
     note(
-        f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}. Now call 'pqcmav reload' on the "
-        "ground station's machine: until then it goes on with the key it has read. Before its next start take "
-        f"{drone} out of 'drones' in its configuration."
+        f"{gone}. Now call 'pqcmav reload' on the ground station's machine: until then it goes on with the key it has "
+        f"read. If it reads a copy, remove psk/{drone}.key there first. Before its next start take {drone} out of "
+        "'drones' in its configuration."
     )
+
+
+def _known_here(drone: str) -> bool:
+    """Whether a ground station of this machine would let a drone in after a reload, too."""
+    with suppress(ControlError, OSError), chosen(os.environ, role="gcs") as control:
+        if control and any(each["drone_id"] == drone for each in control.ask("drones")["drones"]):
+            return drone not in control.ask("reload", dry_run=True)["removed"]
+    return False
 
 
 def may_go(keys: str, yes: bool) -> None:

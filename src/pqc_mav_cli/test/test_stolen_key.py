@@ -132,3 +132,25 @@ def test_where_now_cannot_be_it_says_what_is_left_to_do(scene: Scene, tmp_path: 
     scene.gcs.stop()
     said = refused(1, "keys", "rotate", "d1", "--now", "--root", str(elsewhere))
     assert "no ground station runs on this machine" in said and "the old key still counts" in said
+
+
+def test_the_other_ground_stations_are_named_where_the_old_key_still_counts(scene: Scene, tmp_path: Path) -> None:
+    root = tmp_path / "several"
+    pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=["mldsa44"], stations=["north", "south"])
+    scene.gcs.stop()
+    names = {"role": "gcs", "gcs_id": "north", "drones": ["d1"], "data_port": 0, "key_pool_depth": 0}
+    scene.gcs = scene._start({**names, "keys": str(root / "stations" / "north")})
+    said = pqcmav("keys", "rotate", "d1", "--now", "--root", str(root)).stderr
+    assert "opens nothing any more at north." in said and "(stations/south)" in said, said
+    assert "'pqcmav drones end d1' there" in said
+
+
+def test_a_revoked_key_of_which_the_ground_station_has_a_copy_is_named(scene: Scene, tmp_path: Path) -> None:
+    def revoked(name: str) -> str:
+        shutil.copytree(scene.root, tmp_path / name)
+        return str(pqcmav("keys", "revoke", "d1", "-y", "--root", str(tmp_path / name)).stderr)
+
+    said = revoked("copied")
+    assert "another copy" in said and "'pqcmav drones remove d1'" in said, said
+    shutil.rmtree(scene.root / "gcs" / "psk")
+    assert "Now call 'pqcmav reload'" in revoked("again")
