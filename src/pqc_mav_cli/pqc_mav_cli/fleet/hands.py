@@ -94,13 +94,37 @@ class Hands:
             atomic_write(file, before)
             if error.code == _LATER:
                 raise
-            if len(orders) == 1:
+            if len(orders) > 1:
+                return [self._drones(control, file, [order])[0] for order in orders]
+            if not going:
                 return [f"refused: {error}"]
-            return [self._drones(control, file, [order])[0] for order in orders]
-        for drone in going:
+            try:
+                self._lock_out(control, going[0])
+            except ControlError as another:
+                return [f"refused: {error} {another}"]
+            return [f"refused, but its key is worth nothing any more: {error}"]
+        self._forget(going)
+        return [bad.get(each.drone_id) or ("removed" if each.settings is None else "there") for each in orders]
+
+    def _forget(self, drones: Sequence[str]) -> None:
+        for drone in drones:
             (self.keys / "psk" / f"{drone}.key").unlink(missing_ok=True)
             shutil.rmtree(self.keys / "drones" / drone, ignore_errors=True)
-        return [bad.get(each.drone_id) or ("removed" if each.settings is None else "there") for each in orders]
+
+    def _lock_out(self, control: Control, drone: str) -> None:
+        """Of a drone that has to stay in the list, such as the only one: it gets a key that nobody else has."""
+        import pqc_mav_tunnel
+
+        self._forget([drone])
+        if drone not in (each["drone_id"] for each in control.ask("drones")["drones"]):
+            return
+        gcs_id = control.ask("status").get("gcs_id", "gcs")
+        with in_memory() as folder:
+            with engine_errors():
+                pqc_mav_tunnel.init_keys(str(folder), [drone], sig_tokens=["mldsa44"], gcs_id=gcs_id)
+            key = f"psk/{drone}.key"
+            atomic_write(self.keys / key, (folder / "gcs" / key).read_text("ascii"), mode=0o600)
+        control.ask("drones", action="end", drone=drone)
 
     def _keys(self, order: Order) -> str:
         """Puts a drone's keys in their place. Returns what is wrong with them, if anything is."""

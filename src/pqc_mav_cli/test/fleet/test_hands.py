@@ -104,6 +104,18 @@ def test_one_that_is_refused_costs_the_others_nothing(stations: Stations) -> Non
     assert yaml.safe_load(stations.file("north").read_text())["drones"] == ["d1", "d2"]
 
 
+def test_the_only_drone_is_shut_out_though_a_station_has_to_name_one(stations: Stations) -> None:
+    flying = stations.fly("d1", "north")
+    (said,) = hands(stations).do([gone("d1")])
+    assert said.startswith("refused, but its key is worth nothing any more: ")
+    until(lambda: flying.status()[0]["state"] != "UP", "the session of d1 has ended")
+    stations.stop("north")
+    stations.start("north")
+    made(stations, "d2")
+    assert hands(stations).do([order(stations, "d2"), gone("d1")]) == ["there", "removed"]
+    assert stations.drones_of("north") == ["d2"]
+
+
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
     (said,) = hands(stations).do([Order("avoid", 1, families=("Falcon",))])
     assert said.startswith("avoided: Falcon; saved in ")
