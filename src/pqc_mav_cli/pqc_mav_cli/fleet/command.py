@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +18,6 @@ from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root, no_core_dumps
 
 DEFAULT_STATE = Path("~/.pqcmav/registry")
 _CONFIRM_S = 10.0
-_AGAIN_S = 1.0
-_VIEW_S, _VIEW_SHARE = 2.0, 20.0  # how often a station tells of its drones, at most that part of its time
 
 fleet_app = typer.Typer(
     no_args_is_help=True,
@@ -262,6 +259,7 @@ def follow(
     If the registry is away all goes on as it is.
     """
     from pqc_mav_cli.fleet.follower import Follower
+    from pqc_mav_cli.fleet.following import follow_registry, name_of
     from pqc_mav_cli.fleet.hands import Hands
     from pqc_mav_cli.fleet.identity import Station, operator_public
     from pqc_mav_cli.fleet.sender import Sender
@@ -274,89 +272,10 @@ def follow(
     place = state.expanduser()
     own, public = Station.read(place / "station.pem"), operator_public(operator)
     hands = Hands(keys, socket)
-    gcs_id = _name(hands)
+    gcs_id = name_of(hands, _say)
     follower = Follower(gcs_id, own, public, place / "done.json", _say)
     sender = Sender(gcs_id, flights.expanduser(), place / "flights.json", _say) if flights else None
-    asyncio.run(_follow(follower, hands, sender, needed(url)))
-
-
-def _name(hands: Any) -> str:
-    """The gcs_id of the ground station here, as soon as it runs: at boot either may be the first."""
-    from pqc_mav_common.local_socket import ControlError
-
-    why = ""
-    while True:
-        try:
-            return str(hands.gcs_id())
-        except (CliError, ControlError) as error:
-            if str(error) != why:
-                why = str(error)
-                _say(f"waits: {why}")
-        time.sleep(_AGAIN_S)
-
-
-async def _follow(follower: Any, hands: Any, sender: Any, url: str) -> None:
-    from nats.errors import Error as NatsError
-
-    from pqc_mav_cli.fleet.store import ENTRY, always, shown
-    from pqc_mav_common.local_socket import ControlError
-
-    def connected(problem: str) -> None:
-        _say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
-
-    why = {"work": "", "view": ""}
-    next_view_s, view = 0.0, None
-
-    def waits(part: str, error: Exception) -> None:
-        new = str(error) not in why.values()  # as if no ground station runs, which both parts find
-        why[part] = str(error)
-        if new:
-            _say(f"waits: {error}")
-
-    async for registry in always(url, connected):
-        loaded = False
-        async with aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries, _beside(sender, registry, follower):
-            async for found in entries:
-                if isinstance(found, tuple):
-                    follower.take(found[0].removeprefix(ENTRY), found[1])
-                loaded = loaded or found is None
-                try:
-                    if loaded:
-                        await asyncio.to_thread(follower.work, hands)
-                    while follower.receipts:
-                        await registry.put(*follower.receipts[0])
-                        del follower.receipts[0]
-                    why["work"] = ""
-                except NatsError:
-                    break  # once more when there is a connection again
-                except (CliError, ControlError, OSError) as error:
-                    waits("work", error)
-                try:  # what cannot be done does not make the station look dead
-                    if time.monotonic() >= next_view_s:
-                        begin_s = time.monotonic()
-                        view = await asyncio.to_thread(hands.look, view, time.time_ns() // 1_000_000)
-                        why["view"] = ""
-                        if told := await asyncio.to_thread(follower.told, view):
-                            await registry.put(*told)
-                        now_s = time.monotonic()
-                        next_view_s = now_s + max(_VIEW_S, _VIEW_SHARE * (now_s - begin_s))
-                except NatsError:
-                    break
-                except (CliError, ControlError, OSError) as error:
-                    next_view_s = time.monotonic() + _VIEW_S
-                    waits("view", error)
-
-
-@asynccontextmanager
-async def _beside(sender: Any, registry: Any, follower: Any) -> AsyncIterator[None]:
-    """Flights are sent meanwhile, if there are to be any: a large one must not delay an entry."""
-    sending = asyncio.create_task(sender.run(registry, lambda: follower.key)) if sender else None
-    try:
-        yield
-    finally:
-        if sending is not None:
-            sending.cancel()
-            await asyncio.wait({sending})
+    asyncio.run(follow_registry(follower, hands, sender, needed(url), _say))
 
 
 def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm_s: float = _CONFIRM_S) -> None:

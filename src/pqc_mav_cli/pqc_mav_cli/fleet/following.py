@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pqcmav fleet follow`: a station's entries, views and flights go between its ground station and the registry."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import TypeVar
+
+from nats.errors import Error as NatsError
+
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet.follower import Follower
+from pqc_mav_cli.fleet.hands import Hands
+from pqc_mav_cli.fleet.sender import Sender
+from pqc_mav_cli.fleet.store import ENTRY, Registry, always, shown
+from pqc_mav_cli.fleet.view import View
+from pqc_mav_common.local_socket import ControlError
+
+_AGAIN_S = 1.0
+_VIEW_S, _VIEW_SHARE = 2.0, 20.0  # how often a station tells of its drones, at most that part of its time
+_Value = TypeVar("_Value")
+
+
+def name_of(hands: Hands, say: Callable[[str], None]) -> str:
+    """The gcs_id of the ground station here, as soon as it runs: at boot either may be the first."""
+    why = ""
+    while True:
+        try:
+            return str(hands.gcs_id())
+        except (CliError, ControlError) as error:
+            if str(error) != why:
+                why = str(error)
+                say(f"waits: {why}")
+        time.sleep(_AGAIN_S)
+
+
+async def follow_registry(
+    follower: Follower, hands: Hands, sender: Sender | None, url: str, say: Callable[[str], None]
+) -> None:
+    """For ever."""
+
+    def connected(problem: str) -> None:
+        say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
+
+    work = _Work(follower, hands, say)
+    async for registry in always(url, connected):
+        with suppress(NatsError):  # once more when there is a connection again
+            async with (
+                aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries,
+                aclosing(gathered(entries)) as batches,
+                _beside(sender, registry, follower),
+            ):
+                await work.go_on(registry, batches)
+
+
+class _Work:
+    """What a station does by one connection after the other."""
+
+    def __init__(self, follower: Follower, hands: Hands, say: Callable[[str], None]) -> None:
+        self._follower, self._hands, self._say = follower, hands, say
+        self._why = {"work": "", "view": ""}
+        self._next_view_s = 0.0
+        self._view: View | None = None
+
+    async def go_on(self, registry: Registry, batches: AsyncIterator[list[tuple[str, bytes] | None]]) -> None:
+        """Until the connection is lost. Raises NatsError."""
+        loaded = False
+        async for batch in batches:
+            for found in batch:
+                if found is None:
+                    loaded = True
+                else:
+                    self._follower.take(found[0].removeprefix(ENTRY), found[1])
+            try:
+                if loaded:
+                    await asyncio.to_thread(self._follower.work, self._hands)
+                while self._follower.receipts:
+                    await registry.put(*self._follower.receipts[0])
+                    del self._follower.receipts[0]
+                self._why["work"] = ""
+            except NatsError:
+                raise
+            except (CliError, ControlError, OSError) as error:
+                self._waits("work", error)
+            try:  # what cannot be done does not make the station look dead
+                if time.monotonic() >= self._next_view_s:
+                    await self._tell(registry)
+            except NatsError:
+                raise
+            except (CliError, ControlError, OSError) as error:
+                self._next_view_s = time.monotonic() + _VIEW_S
+                self._waits("view", error)
+
+    async def _tell(self, registry: Registry) -> None:
+        begin_s = time.monotonic()
+        self._view = await asyncio.to_thread(self._hands.look, self._view, time.time_ns() // 1_000_000)
+        self._why["view"] = ""
+        if told := await asyncio.to_thread(self._follower.told, self._view):
+            await registry.put(*told)
+        now_s = time.monotonic()
+        self._next_view_s = now_s + max(_VIEW_S, _VIEW_SHARE * (now_s - begin_s))
+
+    def _waits(self, part: str, error: Exception) -> None:
+        new = str(error) not in self._why.values()  # as if no ground station runs, which both parts find
+        self._why[part] = str(error)
+        if new:
+            self._say(f"waits: {error}")
+
+
+async def gathered(values: AsyncIterator[_Value]) -> AsyncGenerator[list[_Value], None]:
+    """All that has come since the last time: what takes long is done once for many."""
+    held: list[_Value] = []
+    came = asyncio.Event()
+
+    async def read() -> None:
+        async for each in values:
+            held.append(each)
+            came.set()
+
+    reading = asyncio.create_task(read())
+    reading.add_done_callback(lambda _: came.set())
+    try:
+        while held or not reading.done():
+            await came.wait()
+            if not reading.done():
+                came.clear()
+            if held:
+                batch, held[:] = held[:], []
+                yield batch
+        await reading
+    finally:
+        reading.cancel()
+        await asyncio.wait({reading})
+
+
+@asynccontextmanager
+async def _beside(sender: Sender | None, registry: Registry, follower: Follower) -> AsyncIterator[None]:
+    """Flights are sent meanwhile, if there are to be any: a large one must not delay an entry."""
+    sending = asyncio.create_task(sender.run(registry, lambda: follower.key)) if sender else None
+    try:
+        yield
+    finally:
+        if sending is not None:
+            sending.cancel()
+            await asyncio.wait({sending})
