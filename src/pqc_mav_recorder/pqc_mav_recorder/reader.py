@@ -190,6 +190,9 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
     reader = RecordingReader(path)
     # A working name that differs from the target's, which may be the very file that is being salvaged.
     work = target.with_name(f"{target.stem}-salvaging{SUFFIX}")
+    stale = work.with_name(work.name + PARTIAL)  # of a salvage that a power cut ended
+    if stale.exists() and path.exists() and not stale.samefile(path):
+        stale.unlink()
     output: RecordingFile | None = None
     try:
         for message in reader.messages():
@@ -199,7 +202,7 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
         if output is None:
             raise RecordingError(f"{path} contains no message that can be read.")
         output.finish()
-    except RecordingError:
+    except BaseException:  # Ctrl-C as well
         if output is not None:
             output.close()
             output.partial.unlink(missing_ok=True)

@@ -129,6 +129,25 @@ def test_an_unfinished_file_is_read_up_to_its_last_chunk_and_salvaged(tmp_path: 
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["flight.mcap", "flight.mcap.partial"]
 
 
+def test_a_salvage_that_was_interrupted_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = RecordingFile(tmp_path / "flight.mcap", {})
+    write_ticks(recording, 0, 10)
+    recording.flush()
+    recording.close()
+
+    def interrupted(self: RecordingFile) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordingFile, "finish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            salvage(recording.partial)
+    assert list(tmp_path.iterdir()) == [recording.partial]
+    RecordingFile(tmp_path / "flight-salvaging.mcap", {}).close()  # as a power cut leaves it
+    assert salvage(recording.partial) == (tmp_path / "flight.mcap", 10)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["flight.mcap", "flight.mcap.partial"]
+
+
 def test_cut_anywhere_it_gives_whole_messages_in_order(tmp_path: Path) -> None:
     recording = RecordingFile(tmp_path / "flight.mcap", {})
     for start in range(0, 40, 10):
