@@ -17,7 +17,8 @@ DATA_THREAD, HANDSHAKE_THREAD = "pqc-data", "pqc-handshake"
 COMMAND = "pqcmav"  # the dashboard's and the metrics' process
 _REAL_TIME = {1: "SCHED_FIFO", 2: "SCHED_RR", 6: "SCHED_DEADLINE"}  # sched(7)
 _IDLE = 5
-_SETTING = re.compile(r"\b(role|keys|data_port|local_data_port|plain_allow_remote)\s*:=?\s*['\"]?([^\s,}'\"]+)")
+_SETTING = re.compile(r"\b(role|keys|data_port|local_data_port|plain_allow_remote)\s*(?::=?|=)\s*['\"]?([^\s,}'\"]+)")
+_DAEMON, _WITH_A_VALUE = "pqcmav-tunneld", ("--door", "--node", "--set")  # as its main.cpp has them
 _TRUE = ("true", "yes", "on", "y")  # as YAML has it, in any case
 UNIT = "start it by the shipped systemd unit"
 
@@ -32,6 +33,8 @@ class End:
     engine: bool
     files: tuple[str, ...] = ()  # of its configuration
     config: Mapping[str, str] = field(default_factory=dict)  # what they set
+    keys: tuple[str, ...] = ()  # folders
+    known: bool = True  # whether these are all
 
     @property
     def folder(self) -> str:
@@ -60,8 +63,12 @@ def settings(text: str) -> dict[str, str]:
     """Of a configuration file what matters here. Looked for, not parsed: the package of the command has no YAML, and
     the engine refuses a file that is not good.
     """
+    return dict(_set_in(text))
+
+
+def _set_in(text: str) -> list[tuple[str, str]]:
     lines = (line.partition(" #")[0] for line in text.splitlines() if not line.lstrip().startswith("#"))
-    return {name: value for line in lines for name, value in _SETTING.findall(line)}
+    return [found for line in lines for found in _SETTING.findall(line)]
 
 
 def allows_remote(config: Mapping[str, str]) -> bool:
@@ -69,23 +76,41 @@ def allows_remote(config: Mapping[str, str]) -> bool:
     return config.get("plain_allow_remote", "").lower() in _TRUE
 
 
-def named_files(arguments: list[str]) -> tuple[str, ...]:
-    """The configuration files of a command line: of pqcmav-tunneld its argument, of a ROS node those for parameters."""
-    if len(arguments) == 2 and not arguments[1].startswith("-"):
-        return (arguments[1],)
-    return tuple(path for flag, path in pairwise(arguments) if flag == "--params-file")
+def named_files(name: str, arguments: list[str]) -> list[str]:
+    """The configuration files of a command line: of a daemon its arguments, of a ROS node those for parameters."""
+    pairs = list(pairwise(arguments))
+    if name != _DAEMON:
+        return [path for flag, path in pairs if flag == "--params-file"]
+    return [path for before, path in pairs if before not in _WITH_A_VALUE and not path.startswith("-")]
+
+
+def _absolute(tree: Tree, pid: int, uid: int, path: str) -> str:
+    """As the end itself finds it; empty if that cannot be seen."""
+    if path == "~" or path.startswith("~/"):
+        return f"{tree.home(uid)}{path[1:]}" if tree.home(uid) else ""
+    if path.startswith("/"):
+        return path
+    try:
+        return f"{tree.at(f'/proc/{pid}/cwd').readlink()}/{path}"
+    except OSError:
+        return ""
 
 
 def _end(tree: Tree, pid: int, name: str, engine: bool) -> End:
+    uid = int(_status(tree, pid).get("Uid", "0").split()[0])
+    if not engine:
+        return End(pid, name, uid, engine)
     arguments = tree.text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
-    files = named_files(arguments) if engine else ()
+    files = tuple(_absolute(tree, pid, uid, path) for path in named_files(name, arguments))
     root = f"/proc/{pid}/root"
     elsewhere = tree.is_elsewhere(root)
-    texts = [tree.text(f"{root}/{path}" if elsewhere else path) for path in files]
-    config = {name: value for text in (*texts, "\n".join(arguments)) for name, value in settings(text).items()}
-    if elsewhere:
-        files = ()  # their users are those of that system
-    return End(pid, name, int(_status(tree, pid).get("Uid", "0").split()[0]), engine, files, config)
+    texts = [tree.text(f"{root}/{path}" if elsewhere else path) for path in files if path]
+    found = [each for text in (*texts, "\n".join(arguments)) for each in _set_in(text)]
+    if elsewhere:  # their users are those of that system
+        return End(pid, name, uid, engine, config=dict(found))
+    keys = tuple(_absolute(tree, pid, uid, value) for key, value in found if key == "keys")
+    known = bool(keys) and all((*files, *texts, *keys))
+    return End(pid, name, uid, engine, tuple(filter(None, files)), dict(found), tuple(filter(None, keys)), known)
 
 
 def running(tree: Tree) -> list[End]:

@@ -21,7 +21,7 @@ def checks(tree: Tree, keys: Path, environment: Mapping[str, str], now_s: float 
         path: set() for path in secrets.files_below(tree, secrets.SYSTEM_CONFIGURATION, (".yaml",))
     }
     for end in engines:
-        if (folder := end.config.get("keys", "")) and end.files:
+        for folder in end.keys:
             key_folders.setdefault(folder, set()).add(end.uid)
         for path in end.files:
             files.setdefault(path, set()).add(end.uid)
@@ -30,6 +30,11 @@ def checks(tree: Tree, keys: Path, environment: Mapping[str, str], now_s: float 
 
     of_keys = [finding for folder, of in key_folders.items() for finding in secrets.keys(tree, folder, of, now_s)]
     found = of_keys or [warn("keys", f"there are none in {' or '.join(key_folders)}", "--keys names another folder")]
+    found += [
+        warn("keys", f"{end}: not all files that it reads can be seen here", "run this as root; --keys names a folder")
+        for end in engines
+        if not end.known
+    ]
     found += secrets.configurations(tree, files)
     found += secrets.control_sockets(tree, map(str, folders(environment)), users)
     found += secrets.nearly_root(tree, users)

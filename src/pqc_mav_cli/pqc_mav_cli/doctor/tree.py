@@ -67,6 +67,10 @@ class Tree:
         """Its name; where it has none, the number."""
         return next((fields[0] for fields in self._users if fields[2] == str(uid)), f"uid {uid}")
 
+    def home(self, uid: int) -> str:
+        """Its folder; empty where it has none."""
+        return next((fields[5] for fields in self._users if fields[2] == str(uid)), "")
+
     def group(self, gid: int) -> str:
         """Its name; where it has none, the number."""
         return next((fields[0] for fields in self._groups if fields[2] == str(gid)), f"gid {gid}")

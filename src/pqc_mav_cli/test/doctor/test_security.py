@@ -44,7 +44,9 @@ class Machine(Tree):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.owners: dict[str, tuple[int, int]] = {}
-        self.write("/etc/passwd", "root:x:0:0::/:\npqcmav:x:990:990::/:\nalice:x:1000:1000::/:\nbob:x:1001:1001::/:\n")
+        self.write(
+            "/etc/passwd", "root:x:0:0::/:\npqcmav:x:990:990::/srv:\nalice:x:1000:1000::/:\nbob:x:1001:1001::/:\n"
+        )
         self.write("/etc/group", "root:x:0:\npqcmav:x:990:alice\nalice:x:1000:\nbob:x:1001:\ndocker:x:500:\n")
         self.key("/etc/pqcmav/keys/psk/drone1.key")
         self.key("/etc/pqcmav/keys/sig/mldsa65.key")
@@ -261,6 +263,37 @@ def test_what_a_configuration_sets_is_found_in_either_form() -> None:
     assert allows_remote(settings("drone: {d1: {plain_bind: '0.0.0.0:1', plain_allow_remote: True}}"))
     assert settings("-p\nlocal_data_port:=46100\nrole:=drone") == {"local_data_port": "46100", "role": "drone"}
     assert not allows_remote(settings("plain_allow_remote: false\nreceive_keys: x\n"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "arguments"),
+    [
+        ("~/keys", ["/c.yaml"]),
+        ("keys", ["./c.yaml"]),
+        ("/work/keys", ["--paused", "/c.yaml"]),
+        ("/work/keys", ["/c.yaml", CONFIG]),
+        ("/work/keys", ["--door", "/run/d", "--node", "/gcs/pqc_proxy", "--set", "suite=x", "c.yaml"]),
+        ("/elsewhere", ["--set", "keys=/work/keys", "/c.yaml"]),
+    ],
+)
+def test_the_keys_of_an_end_are_found_by_its_command_line(machine: Machine, folder: str, arguments: list[str]) -> None:
+    for home in ("/srv", "/work"):
+        machine.write(f"{home}/keys/psk.key", "pqcmav-key 1\n", 0o604)
+        machine.write(f"{home}/c.yaml", f"role: drone\nkeys: {folder}\n", 0o644)
+    machine.write("/c.yaml", f"role: drone\nkeys: {folder}\n", 0o644)
+    machine.write(f"{PID}/cmdline", "\0".join(["/usr/bin/pqcmav-tunneld", *arguments]) + "\0")
+    machine.at(f"{PID}/cwd").symlink_to("/work")
+    (bad,) = [finding for finding in machine.checks() if finding.level is Level.FAIL]
+    assert "/keys/psk.key (mode 0604) can be read by every user" in bad.text
+    assert ("/srv" if folder == "~/keys" else "/work") in bad.text
+
+
+@pytest.mark.parametrize("arguments", ["pqcmav-tunneld\0gcs.yaml\0", "python3\0proxy\0", "pqcmav-tunneld\0/none\0"])
+def test_an_end_whose_files_are_unknown_is_named(machine: Machine, arguments: str) -> None:
+    machine.write(f"{PID}/cmdline", arguments)
+    machine.write(f"{PID}/comm", arguments.split("\0")[0] + "\n")
+    bad = [finding.text for finding in machine.checks() if finding.level is Level.WARN]
+    assert any("not all files that it reads can be seen here" in text for text in bad), bad
 
 
 def test_an_end_in_a_container_is_judged_by_its_own_configuration(machine: Machine, tmp_path: Path) -> None:
