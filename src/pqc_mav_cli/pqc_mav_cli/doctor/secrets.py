@@ -2,7 +2,7 @@
 """`pqcmav doctor --security`: the users of this machine that can read or replace keys, change configurations, or steer
 an end."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pqc_mav_cli.doctor.ends import allows_remote, settings
@@ -94,11 +94,16 @@ def age(ages_s: Mapping[str, float]) -> Finding:
     if age_s < -_DAY_S:
         return warn("key age", f"{path} was written in the future: the clock is wrong", "set the clock")
     if age_s > OLD_DAYS * _DAY_S:
-        name = PurePosixPath(path).stem
-        return warn(
-            "key age", f"{text}, more than a year", f"'pqcmav keys rotate {'gcs' if '/sig/' in path else name}'"
-        )
+        return warn("key age", f"{text}, more than a year", _renewal(PurePosixPath(path), ages_s))
     return ok("key age", text)
+
+
+def _renewal(path: PurePosixPath, beside: Container[str]) -> str:
+    if path.name == "restart.key":
+        return "remove it: the next start makes another"
+    if path.name == "psk.key" or f"{path.parent.parent}/psk.key" in beside:
+        return "at the ground station 'pqcmav keys rotate DRONE', then bring this drone its share"
+    return f"'pqcmav keys rotate {'gcs' if path.parent.name == 'sig' else path.stem}'"
 
 
 def configurations(tree: Tree, files: Mapping[str, set[int]]) -> Iterator[Finding]:
