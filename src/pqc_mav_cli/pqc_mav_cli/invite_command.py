@@ -157,7 +157,7 @@ def _conclude(desk: Desk, session: channel.Channel, drone: str) -> None:
     elif desk.taken:
         raise CliError(
             f"{_named(desk, session)} took keys of {drone} and has not confirmed that it stored them; {again}. If that "
-            f"was not your drone: 'pqcmav keys rotate {drone}' first."
+            f"was not your drone: 'pqcmav keys rotate {drone} --now' first."
         )
     else:
         strangers = sum(session.engine.totals().get(name, 0) for name in ("hs_tag", "hs_gate"))
