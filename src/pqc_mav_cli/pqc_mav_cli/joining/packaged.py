@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pqc_mav_cli.errors import WITHOUT_ROS
 
-FOLDER = Path("/etc/pqcmav")
+FOLDER = Path("/etc/pqcmav/tunneld")  # where the package's unit reads it; ROS units have theirs above
 _KEYS = re.compile(r"^keys: *[\"']?([^\s\"'#]+)", re.MULTILINE)
 
 
@@ -25,8 +25,8 @@ def packaged(role: str, folder: Path = FOLDER) -> Packaged | None:
     """Of 'drone' or 'gcs'; None in a workspace, or where the package's file is gone or names no keys."""
     if not os.environ.get(WITHOUT_ROS):
         return None
-    for config in (folder / f"{role}.yaml", folder / "tunneld" / f"{role}.yaml"):
-        with suppress(OSError):
-            if found := _KEYS.search(config.read_text(encoding="utf-8")):
-                return Packaged(config, Path(found[1]))
+    config = folder / f"{role}.yaml"
+    with suppress(OSError):
+        if found := _KEYS.search(config.read_text(encoding="utf-8")):
+            return Packaged(config, Path(found[1]))
     return None

@@ -4,9 +4,14 @@ from pathlib import Path
 import pytest
 
 from pqc_mav_cli.errors import WITHOUT_ROS
-from pqc_mav_cli.joining.packaged import Packaged, packaged
+from pqc_mav_cli.joining.packaged import FOLDER, Packaged, packaged
 
 ROOT = Path(__file__).resolve().parents[4]
+
+
+def test_it_is_the_file_that_the_package_s_unit_reads() -> None:
+    unit = (ROOT / "packaging" / "pqcmav-tunneld@.service").read_text()
+    assert f"ExecStart=/usr/bin/pqcmav-tunneld {FOLDER}/%i.yaml\n" in unit
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
