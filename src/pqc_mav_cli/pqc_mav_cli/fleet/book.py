@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,9 @@ class Book:
         self.operator = Operator.read(self.folder / "operator.pem")
         self._file = self.folder / "book.json"
         self.entries: dict[str, dict[str, Any]] = {}
+        self._read()
+
+    def _read(self) -> None:
         try:
             self.entries = dict(json.loads(self._file.read_text())["entries"])
         except FileNotFoundError:
@@ -35,6 +41,17 @@ class Book:
                 f"{self._file} cannot be read; an empty one may take its place if the drones are then added again.",
                 ExitCode.USAGE,
             ) from None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """No other command writes meanwhile, and what one has written before is in here."""
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            self._read()
+            yield
+        finally:
+            os.close(folder)
 
     def stations(self) -> dict[str, StationPublic]:
         """To whom entries are sealed, by gcs_id. Raises CliError, also where there is none yet."""
@@ -54,7 +71,10 @@ class Book:
     def changed(
         self, stations: Mapping[str, StationPublic], entries: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, bytes]:
-        """What says this to these stations from now on; the book has it when this returns. Raises CliError."""
+        """What says this to these stations from now on; it is in the book when this returns. Raises CliError.
+
+        Only within `alone`.
+        """
         # Of a book that was restored from a copy, too, the next revision is higher than any before.
         newest = max((each["revision"] for each in self.entries.values()), default=0)
         made = {}

@@ -33,8 +33,9 @@ async def told(
     """
     stations = book.stations()
     async with registry(url) as found:
-        for name, made in book.changed(stations, entries).items():
-            await found.put(ENTRY + name, made)
+        with book.alone():  # until all is there: of two revisions the newer one must stay
+            for name, made in book.changed(stations, entries).items():
+                await found.put(ENTRY + name, made)
         open_ = {(gcs_id, name) for gcs_id in stations for name in entries}
         refused = False
         until_s = asyncio.get_running_loop().time() + confirm_s
