@@ -54,8 +54,9 @@ def init(root: Root = DEFAULT_ROOT) -> None:
     from pqc_mav_common.atomic_file import atomic_write
 
     folder = root.expanduser() / "fleet"
-    operator = Operator.make()
-    write_secret(folder / "operator.pem", operator.pem())
+    if (folder / "operator.pub").exists() or not (folder / "operator.pem").exists():
+        write_secret(folder / "operator.pem", Operator.make().pem())
+    operator = Operator.read(folder / "operator.pem")
     atomic_write(folder / "operator.pub", operator.public.pem())
     note(f"{folder / 'operator.pub'} (fingerprint {operator.public.fingerprint}) goes to each station.")
 

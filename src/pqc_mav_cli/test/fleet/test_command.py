@@ -194,5 +194,9 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
         assert ended.returncode == 2 and words in line, line
     assert pqcmav("fleet", "init", *root).returncode == 0
     assert "is there already, and stays" in pqcmav("fleet", "init", *root).stderr
+    public = tmp_path / "fleet" / "operator.pub"
+    before = public.read_bytes()
+    public.unlink()  # as a crash between the two files leaves it
+    assert pqcmav("fleet", "init", *root).returncode == 0 and public.read_bytes() == before
     assert "No station has a key here yet" in pqcmav("fleet", "avoid", "none", "--registry", "nats://x", *root).stderr
     assert Path(tmp_path / "fleet" / "operator.pem").stat().st_mode & 0o777 == 0o600
