@@ -170,7 +170,20 @@ def avoid(
     """At the operator's: every station, and with it its drones, leaves these families of algorithms."""
     from pqc_mav_cli.avoid_command import HANDSHAKE_S, wanted
 
-    _tell(_book(root), {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
+    book = _book(root)
+    _check(wanted(families))
+    _tell(book, {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
+
+
+def _check(families: list[str]) -> None:
+    """What no station could do is not told to any: an engine looks at this before its keys. Raises CliError."""
+    import pqc_mav_tunnel
+
+    try:
+        pqc_mav_tunnel.Engine({"role": "gcs", "keys": "/nowhere", "drones": ["none"], "avoid": families})
+    except pqc_mav_tunnel.TunnelError as error:
+        if error.code == "config_invalid":
+            raise CliError(str(error), ExitCode.USAGE) from None
 
 
 @fleet_app.command(name="list")

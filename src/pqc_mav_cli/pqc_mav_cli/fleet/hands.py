@@ -162,11 +162,13 @@ def _avoid(control: Control, file: Path, order: Order) -> str:
     """Drones that cannot leave are named to the operator; nothing is tried again for them."""
     said: list[str] = []
     try:
-        said += leave(control, order.families, file)
+        for line in leave(control, order.families, file):
+            said.append(line)
     except typer.Exit:  # said already: the file cannot be written
-        pass
+        return f"refused in part: {'; '.join(said)}"
     except (CliError, ControlError) as error:
         if isinstance(error, ControlError) and error.code == _LATER:
             raise
-        said.append(str(error))
+        # What is wrong first: a long outcome is cut.
+        return "; ".join([f"refused in part: {error}" if said else f"refused: {error}", *said])
     return "; ".join(said)

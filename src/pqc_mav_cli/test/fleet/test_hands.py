@@ -121,7 +121,14 @@ def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
     assert said.startswith("avoided: Falcon; saved in ")
     assert yaml.safe_load(stations.file("north").read_text())["avoid"] == ["Falcon"]
     (said,) = hands(stations).do([Order("avoid", 2, families=("Enigma",))])
-    assert "Enigma" in said
+    assert said.startswith("refused: ") and "Enigma" in said
+
+
+def test_a_drone_that_cannot_leave_is_a_refusal(stations: Stations) -> None:
+    stations.fly("d1", "north")  # the station has a key for ML-DSA alone
+    (said,) = hands(stations).do([Order("avoid", 1, families=("ML-DSA",))])
+    assert said.startswith("refused in part: Still with keys of an avoided family: d1."), said
+    assert "avoided: ML-DSA; saved in " in said
 
 
 def test_without_a_ground_station_it_waits(stations: Stations) -> None:
