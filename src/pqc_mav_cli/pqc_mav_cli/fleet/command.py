@@ -155,10 +155,12 @@ def remove(
         if f"drone.{drone}" not in book.entries:
             raise CliError(f"The registry has no drone '{drone}': 'pqcmav fleet list' shows them.", ExitCode.USAGE)
     may_go(f"the keys of {', '.join(drones)}", yes)
-    for drone in drones:
-        if drone in key_changes.drones_of(book.root):
+    try:
+        _tell(book, {f"drone.{drone}": {"settings": None} for drone in drones}, url)
+    finally:  # not without the book, by which a new station would still be told of a drone without keys
+        gone = {*drones} & {*key_changes.drones_of(book.root)} - {*book.drones()}
+        for drone in sorted(gone):
             key_changes.revoke(book.root, drone)
-    _tell(book, {f"drone.{drone}": {"settings": None} for drone in drones}, url)
 
 
 @fleet_app.command()

@@ -6,12 +6,15 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pqc_mav_tunnel
 import yaml
 from commands import pqcmav
 from nats.js.kv import KeyValue
 from stations import STATIONS, Stations
 from world import World, world_of
 
+from pqc_mav_cli.fleet.book import Book
+from pqc_mav_cli.fleet.identity import Station
 from pqc_mav_common.testing import until
 
 
@@ -180,6 +183,22 @@ def test_who_can_write_to_the_store_gets_nothing_done(world: World) -> None:
 
     world.as_a_member(lie)
     assert "d8  north: there; south: not confirmed" in world.told("list")
+
+
+def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
+    more = ["--root", str(tmp_path), "--registry", "nats://127.0.0.1:1"]
+    pqc_mav_tunnel.init_keys(str(tmp_path), ["d7"], sig_tokens=["mldsa44"])
+    assert pqcmav("fleet", "init", *more[:2]).returncode == 0
+    (tmp_path / "fleet" / "stations").mkdir()
+    (tmp_path / "fleet" / "stations" / "gcs.pub").write_bytes(Station.make().public.pem())
+    book = Book(tmp_path)
+    with book.alone():
+        book.changed(book.stations(), {"drone.d7": {"settings": {}}})
+    ended = pqcmav("fleet", "remove", "--yes", "d7", *more)
+    assert ended.returncode == 1 and "No registry answers" in ended.stderr
+    assert (tmp_path / "drones" / "d7" / "psk.key").exists() and Book(tmp_path).drones() == ["d7"]
+    ended = pqcmav("fleet", "avoid", "latices", *more)
+    assert ended.returncode == 2 and "there is no family 'latices'" in ended.stderr
 
 
 def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
