@@ -30,8 +30,9 @@ class Sender:
             raise CliError(f"{folder} is no folder of recordings.", ExitCode.USAGE)
         self._gcs_id, self._folder, self._file, self._say = gcs_id, folder, state, say
         try:
-            self._sent = {str(each) for each in json.loads(state.read_text())} if state.exists() else set()
-        except (OSError, ValueError, TypeError):
+            kept = json.loads(state.read_text()) if state.exists() else {"sent": [], "begun": ""}
+            self._sent, self._begun = {str(each) for each in kept["sent"]}, str(kept["begun"])
+        except (OSError, ValueError, TypeError, KeyError):
             raise CliError(f"{state} cannot be read; without it, all flights are sent again.", ExitCode.USAGE) from None
         self._too_large: set[str] = set()
         self._why = ""
@@ -40,6 +41,9 @@ class Sender:
         """For ever. What goes wrong is said once, and tried again."""
         while True:
             try:
+                if self._begun:  # and cut off
+                    await registry.drop(self._begun)
+                    self._keep("")
                 if now := key():
                     for path in sorted(self._folder.glob("*.mcap")):
                         if path.name not in self._sent | self._too_large:
@@ -64,7 +68,7 @@ class Sender:
             while True:
                 sealed.seek(0)
                 try:
-                    await registry.put_flight(flight.name, description, sealed)
+                    await registry.put_flight(flight.name, description, sealed, self._keep)
                     break
                 except FullError as error:
                     if not await self._made_room(registry, flight.size):
@@ -85,6 +89,11 @@ class Sender:
 
     def _note(self, path: Path, what: str) -> None:
         self._sent.add(path.name)
-        there = {each.name for each in self._folder.glob("*.mcap")}
-        atomic_write(self._file, json.dumps(sorted(self._sent & there)))
+        self._keep("")
         self._say(f"{path.name} {what}")
+
+    def _keep(self, begun: str) -> None:
+        """What was sent, and the chunks of what is being sent: if that is cut off, they would fill the store."""
+        self._begun = begun
+        there = {each.name for each in self._folder.glob("*.mcap")}
+        atomic_write(self._file, json.dumps({"sent": sorted(self._sent & there), "begun": begun}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
@@ -27,6 +27,7 @@ from pqc_mav_cli.errors import CliError
 BUCKET = "pqcmav"
 ENTRY = "entry."  # names of entries begin so; those of receipts and views otherwise
 FLIGHTS = "pqcmav-flights"
+_STREAM = f"OBJ_{FLIGHTS}"
 _FLIGHTS_S, _FLIGHTS_BYTES = 90 * 86_400, 2 << 30  # unless the server's owner makes that bucket otherwise
 _FULL = (10077, 10047)  # JetStream: maximum bytes exceeded; insufficient storage
 _CONNECT_S = 3.0
@@ -35,6 +36,22 @@ _AGAIN_S = 0.5
 
 class FullError(Exception):
     """The store takes no more."""
+
+
+class _Noting:
+    """A stream that tells to which subject chunks go, before the first does."""
+
+    def __init__(self, stream: JetStreamContext, begun: Callable[[str], None]) -> None:
+        self._stream, self._begun, self._told = stream, begun, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def publish(self, subject: str, payload: bytes = b"", **more: Any) -> Any:
+        if not self._told:
+            self._told = True
+            self._begun(subject)
+        return await self._stream.publish(subject, payload, **more)
 
 
 class Registry:
@@ -70,15 +87,24 @@ class Registry:
             if not self._lost.is_set():
                 await watcher.stop()  # type: ignore[no-untyped-call]
 
-    async def put_flight(self, name: str, description: str, data: IO[bytes]) -> None:
-        """In the store when this returns. Raises FullError, NatsError or TimeoutError."""
+    async def put_flight(self, name: str, description: str, data: IO[bytes], begun: Callable[[str], None]) -> None:
+        """In the store when this returns; `begun` gets what `drop` takes if it does not.
+
+        Raises FullError, NatsError or TimeoutError.
+        """
         try:
-            store = await self._flights(make=True)
+            await self._flights(make=True)
+            store = ObjectStore(FLIGHTS, _STREAM, cast("Any", _Noting(self._stream, begun)))
             await store.put(name, cast("Any", data), ObjectMeta(name=name, description=description))
         except APIError as error:
             if error.err_code in _FULL:
                 raise FullError(f"The registry has no room for more: {error.description}.") from None
             raise
+
+    async def drop(self, chunks: str) -> None:
+        """What an upload left that was cut off: nobody else knows of it. Raises NatsError or TimeoutError."""
+        with suppress(NotFoundError):
+            await self._stream.purge_stream(_STREAM, subject=chunks)
 
     async def get_flight(self, name: str, target: IO[bytes]) -> None:
         """What stands there. Raises NatsError or TimeoutError."""

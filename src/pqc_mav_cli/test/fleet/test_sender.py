@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Running, pqcmav
@@ -12,6 +16,10 @@ from nats.js import JetStreamContext
 from nats.js.api import ObjectMeta, ObjectStoreConfig
 from stations import Stations
 from world import SERVER, World, world_of
+
+from pqc_mav_cli.fleet.sender import Sender
+from pqc_mav_cli.fleet.store import registry
+from pqc_mav_common.testing import until
 
 RECORDED = Path(__file__).parents[4] / "bench" / "results" / "flights" / "simulated-low-battery.mcap"
 pytestmark = pytest.mark.skipif(
@@ -88,6 +96,42 @@ def test_the_oldest_of_a_station_gives_way_when_the_registry_is_full(stations: S
         ended = pqcmav("fleet", "flights", "--registry", world.url, *world.root)
         assert listed(ended.stdout) == ["north/flight_c.mcap", "north/flight_e.mcap"]
         assert "Left out 1 that no station of this fleet has sent." in ended.stderr
+
+
+class CutOff(io.BytesIO):
+    """As where the connection is lost, or the process ends, after a piece."""
+
+    def readinto(self, buffer: Any) -> int:
+        if self.tell():
+            raise asyncio.CancelledError
+        return super().readinto(buffer)
+
+
+def test_an_upload_that_was_cut_off_takes_no_room(stations: Stations, tmp_path: Path) -> None:
+    folder = tmp_path / "flights"
+    folder.mkdir()
+    state = stations.folder / "north-state" / "flights.json"
+
+    def taken(world: World) -> int:
+        found: list[int] = []
+
+        async def look(stream: JetStreamContext) -> None:
+            found.append((await stream.stream_info("OBJ_pqcmav-flights")).state.bytes)
+
+        world.at_the_store(look)
+        return found[0]
+
+    async def cut(url: str, sender: Sender) -> None:
+        async with registry(url) as found:
+            with pytest.raises(asyncio.CancelledError):
+                await found.put_flight("north/x.mcap", "{}", CutOff(bytes(1 << 20)), sender._keep)
+
+    with world_of(stations) as world:
+        asyncio.run(cut(world.url, Sender("north", folder, state, print)))
+        assert taken(world) > 100_000
+        world.follow("north", "--flights", str(folder))
+        until(lambda: taken(world) == 0, "the station has removed what it left")
+        until(lambda: json.loads(state.read_text())["begun"] == "", "and knows that it has")
 
 
 def test_who_can_write_to_the_store_cannot_change_a_flight(stations: Stations, tmp_path: Path) -> None:
