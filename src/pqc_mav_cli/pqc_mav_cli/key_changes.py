@@ -6,12 +6,12 @@ interruption leaves half done, the same call does whole.
 """
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.joining.channel import fleeting
 
 GCS = "gcs"  # stands for the ground station, where a drone's id could be
 _QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
@@ -165,19 +165,17 @@ def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str
     """Fresh keys of these grounds in a folder of their own below `root`; what is left in the end is removed."""
     import pqc_mav_tunnel
 
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".rotate-", dir=root))
-    except OSError as error:
-        raise CliError(f"{root} cannot be written: {error.strerror}.") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(fleeting(root, ".rotate-"))
+        except OSError as error:
+            raise CliError(f"{root} cannot be written: {error.strerror}.") from None
         for ground in at:  # the drones' own keys are those of the first call, each time
             with engine_errors():
                 pqc_mav_tunnel.init_keys(
                     str(folder), drones, sig_tokens=sig, drone_signatures=sign, gcs_id=gcs_id, stations=_station(ground)
                 )
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _put(files: Iterable[tuple[Path, Path]], gone_before: Path | None = None) -> None:

@@ -150,7 +150,9 @@ def rotate(
     With --now the ground station reads its keys at once and ends the drone's session: docs/keys.md, a stolen PSK.
     """
     from pqc_mav_cli import key_changes
+    from pqc_mav_cli.joining.channel import end_in_good_order
 
+    end_in_good_order()
     root = _existing(root)
     if who == key_changes.GCS:
         if now:

@@ -90,6 +90,8 @@ def test_an_interruption_leaves_what_the_next_call_makes_whole(root: Path, monke
         key_changes.rotate_drone(root, "alpha", "gcs")
     monkeypatch.undo()
     assert not list(root.glob(".rotate-*"))
+    left = root / f".rotate-{1 << 30}-x"  # as of a process that was killed
+    pqc_mav_tunnel.init_keys(str(left), ["alpha"], sig_tokens=["mldsa44"])
     key_changes.rotate_drone(root, "alpha", "gcs")
     assert changed(before, root) == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
 

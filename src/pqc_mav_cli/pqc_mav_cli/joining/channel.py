@@ -90,14 +90,17 @@ class Channel:
 
 @contextmanager
 def in_memory() -> Iterator[Path]:
-    """A folder of this user alone, in memory where this machine has such a file system; gone afterwards.
-
-    What a killed program left goes with the next one.
-    """
+    """A `fleeting` folder, in memory where this machine has such a file system."""
     memory = Path("/dev/shm")  # noqa: S108 - the folder in it is made as in any other
-    place = memory if memory.is_dir() else Path(tempfile.gettempdir())
-    _sweep(place)
-    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=place) as folder:
+    with fleeting(memory if memory.is_dir() else Path(tempfile.gettempdir()), _PREFIX) as folder:
+        yield folder
+
+
+@contextmanager
+def fleeting(place: Path, prefix: str) -> Iterator[Path]:
+    """A folder of this user alone; gone afterwards. What a killed program left goes with the next one."""
+    _sweep(place, prefix)
+    with tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-", dir=place) as folder:
         yield Path(folder)
 
 
@@ -111,9 +114,9 @@ def _end(number: int, _frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _sweep(place: Path) -> None:
-    for folder in place.glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+def _sweep(place: Path, prefix: str) -> None:
+    for folder in place.glob(f"{prefix}*-*"):
+        owner = folder.name.removeprefix(prefix).partition("-")[0]
         with suppress(OSError):
             if owner.isdigit() and folder.lstat().st_uid == os.geteuid() and not Path(f"/proc/{owner}").exists():
                 shutil.rmtree(folder, ignore_errors=True)
