@@ -36,13 +36,15 @@ def proxy_lines(process: Any, config: Mapping[str, Any]) -> list[str]:
     """What is good of a proxy, in words. Raises CliError for a port that is taken."""
     lines = [f"{process.label}: {process.config} and the keys in {config['keys']} are good"]
     for what, protocol, host, port in _sockets(config):
-        refuse_taken(what, protocol, host, port)
-        lines.append(f"{process.label}: {what}: {protocol} port {port} on {host or 'every address'} is free")
+        where = f"{what}: {protocol} port {port} on {host or 'every address'}"
+        if why := taken(protocol, host, port):
+            raise CliError(f"{where}: {why}.")
+        lines.append(f"{process.label}: {where} is free")
     return lines
 
 
-def refuse_taken(what: str, protocol: str, host: str, port: int) -> None:
-    """Raises CliError when a socket cannot have its address."""
+def taken(protocol: str, host: str, port: int) -> str:
+    """Why a socket cannot have this address; empty if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM if protocol == TCP else socket.SOCK_DGRAM) as tried:
         if protocol == TCP:  # as the engine does: connections that have ended keep nobody out
@@ -50,7 +52,8 @@ def refuse_taken(what: str, protocol: str, host: str, port: int) -> None:
         try:
             tried.bind((host, port))
         except OSError as error:
-            raise CliError(f"{what}: {protocol} port {port} on {host or 'every address'}: {error.strerror}.") from None
+            return error.strerror or str(error)
+    return ""
 
 
 def _sockets(config: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:

@@ -7,9 +7,10 @@ import platform
 import resource
 import socket
 from collections.abc import Iterable
-from pathlib import Path
 
 from pqc_mav_cli.doctor.finding import Finding, fail, ok, warn
+from pqc_mav_cli.doctor.tree import Tree
+from pqc_mav_cli.up_check import UDP, taken
 
 # linux/udp.h
 _SOL_UDP, _UDP_SEGMENT, _UDP_GRO = 17, 103, 104
@@ -17,14 +18,6 @@ _FAST_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_
 # Key generation of Classic McEliece 8192128 works on a stack of some MiB and a public key of 1.3 MiB, per handshake.
 MCELIECE_MIB = 128
 MIN_SOCKET_BUFFER = 4 << 20
-
-
-def read(path: str) -> str:
-    """A file's text, empty when it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def cpu(cpuinfo: str, machine: str) -> Finding:
@@ -120,24 +113,12 @@ def randomness() -> Finding:
     return ok("randomness", "the kernel's generator is seeded")
 
 
-def port_in_use(port: int, host: str) -> bool:
-    """Whether another program has bound the UDP `port`. Binding to "" covers every address."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return True
-    return False
-
-
 def ports(wanted: Iterable[tuple[str, int, str]]) -> Finding:
     """Whether the ports of the configuration are free: (name, port, host) each."""
     wanted = list(wanted)
-    taken = [f"{name} {port}" for name, port, host in wanted if port and port_in_use(port, host)]
-    if taken:
-        return warn(
-            "ports", f"in use: {', '.join(taken)}", "fine if a tunnel is running here; otherwise see 'ss -lnpu'"
-        )
+    used = [f"{name} {port}" for name, port, host in wanted if port and taken(UDP, host, port)]
+    if used:
+        return warn("ports", f"in use: {', '.join(used)}", "fine if a tunnel is running here; otherwise see 'ss -lnpu'")
     return ok("ports", f"free: {', '.join(f'{name} {port}' for name, port, _ in wanted)}")
 
 
@@ -152,9 +133,9 @@ def capture() -> Finding:
     return ok("packet capture", "permitted: the demo checks the wire for plaintext")
 
 
-def privileged() -> bool:
-    """Whether limits of socket buffers do not apply (CAP_NET_ADMIN, bit 12 of the effective set)."""
-    for line in read("/proc/self/status").splitlines():
+def privileged(status: str) -> bool:
+    """Whether limits of socket buffers do not apply: CAP_NET_ADMIN, bit 12 of CapEff in /proc/self/status."""
+    for line in status.splitlines():
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> 12 & 1)
     return os.geteuid() == 0
@@ -163,12 +144,13 @@ def privileged() -> bool:
 def checks(wanted_ports: Iterable[tuple[str, int, str]]) -> list[Finding]:
     """All of the above on this machine."""
     clock_source = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    read = Tree().text
     limits = (read("/proc/sys/net/core/rmem_max"), read("/proc/sys/net/core/wmem_max"))
     return [
         cpu(read("/proc/cpuinfo"), platform.machine()),
         memory(read("/proc/meminfo"), resource.getrlimit(resource.RLIMIT_AS)[0]),
         offload(),
-        socket_buffers(*limits, privileged()),
+        socket_buffers(*limits, privileged(read("/proc/self/status"))),
         clock(read(clock_source)),
         randomness(),
         ports(wanted_ports),
