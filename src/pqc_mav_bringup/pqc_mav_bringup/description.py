@@ -9,7 +9,7 @@ two cannot drift apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -186,6 +186,11 @@ def resolve(system: SystemDescription, given: Mapping[str, str], under: str = ""
     ]
 
 
+def _once(respawn: Respawn | None) -> Respawn | None:
+    """Of a process that is not to be started again; one that is not vital still ends alone."""
+    return None if respawn is None or respawn.vital else replace(respawn, most_deaths=1)
+
+
 def _filled(texts: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
     return {name.format_map(values): text.format_map(values) for name, text in texts.items()}
 
@@ -225,7 +230,7 @@ def _resolve_process(process: ProcessDescription, values: Mapping[str, str], und
         config=process.config.format_map(values),
         parameters=parameters,
         arguments=tuple(argument.format_map(values) for argument in process.arguments),
-        respawn=None if values.get("use_respawn") == "false" else process.respawn,
+        respawn=_once(process.respawn) if values.get("use_respawn") == "false" else process.respawn,
         hint=process.hint,
         environment=_filled(process.environment, values),
         remaps=_filled(process.remaps, values),

@@ -87,7 +87,8 @@ class Lives:
         self._deaths = 1 if lived_s >= policy.settled_s else self._deaths + 1
         said = f"ended with {describe(code)}"
         if policy.most_deaths is not None and self._deaths >= policy.most_deaths:
-            return Verdict(text=f"{said} for the {self._deaths}th time in a row; the rest goes on without it")
+            often = f" for the {self._deaths}th time in a row" if self._deaths > 1 else ""
+            return Verdict(text=f"{said}{often}; the rest goes on without it")
         delay_s = policy.delay_after(self._deaths)
         return Verdict(again_in_s=delay_s, text=f"{said}; starting it again in {delay_s:g} s")
 

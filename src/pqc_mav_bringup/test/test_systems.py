@@ -12,9 +12,10 @@ from pqc_mav_bringup.executables import is_daemon
 from pqc_mav_bringup.mavros import check
 from pqc_mav_bringup.mavros_url import refusal
 from pqc_mav_bringup.onboard import WITH_DETECTOR
+from pqc_mav_bringup.respawn import ExitCode, Lives
 from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.share import config_file
-from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, SWITCH, SYSTEMS
+from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, RECORDER, SWITCH, SYSTEMS
 from pqc_mav_common.siblings import ALLOWED, WITH_GUARD
 
 PORTS = {
@@ -300,8 +301,10 @@ def test_the_arguments_of_every_node_as_nav2_has_them(tmp_path) -> None:
     nodes = resolve(DRONE, {**given, "use_sim_time": "true", "autostart": "false", "record": "flight.mcap"})
     assert nodes[0].config == given["params_file"], "it wins over config"
     for node in nodes:
-        assert (node.log_level, node.respawn, node.parameters["use_sim_time"]) == ("debug", None, True)
-        assert node.parameters["autostart"] is False
+        assert (node.log_level, node.parameters["use_sim_time"], node.parameters["autostart"]) == ("debug", True, False)
+        ended = Lives(node.respawn).ended(-9, 0.0)
+        assert ended.again_in_s is None
+        assert (ended.failure is ExitCode.OK) == (node.node == RECORDER), "the recorder takes nothing with it"
     for node in resolve(DRONE, {"record": "flight.mcap"}):
         assert node.log_level == "info" and node.respawn is not None and "use_sim_time" not in node.parameters
         assert "autostart" not in node.parameters, "a configuration file may say it"
