@@ -81,7 +81,10 @@ def copied_to(ground: Path, running: Path | None) -> Path | None:
 def check_running(ground: Path, running: Path) -> None:
     """Raises CliError unless what is made in `ground` may be copied to the folder that the ground station reads."""
     if not os.access(running, os.R_OK | os.W_OK | os.X_OK):
-        raise CliError(f"{running} cannot be written by this user; run this with sudo, or name another by --gcs-keys.")
+        raise CliError(
+            f"{running} cannot be written by this user; run this with sudo, or name by --gcs-keys the folder that your "
+            "own ground station reads."
+        )
     for there in (running / "sig").glob("*.pub"):
         here = ground / "sig" / there.name
         if not here.exists() or here.read_bytes() != there.read_bytes():

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.drones_command import add_drone, saving_to
-from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.joining.channel import Channel
 from pqc_mav_cli.joining.share import Share
+from pqc_mav_cli.up_check import UDP, taken
 from pqc_mav_common.local_socket import Control, ControlError, chosen
 
 UP_S = 20.0
@@ -66,6 +67,12 @@ class Ground:
             config: Mapping[str, Any] = control.ask("config")["config"] if control else {}
         self.gcs_id: str = status.get("gcs_id", gcs_id)
         self.data_port: int = status.get("data_port", data_port)
+        if not status and (why := taken(UDP, bind, data_port)):
+            raise CliError(
+                f"No ground station that this user sees runs here, but its UDP port {data_port} cannot be used: {why}. "
+                "If it is another user's, name its socket by --socket and its keys by --root.",
+                ExitCode.USAGE,
+            )
         # Of the one that runs, from which it reads them.
         self.keys = Path(config["keys"]).expanduser() if "keys" in config else None
 

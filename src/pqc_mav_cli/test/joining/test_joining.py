@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -56,6 +57,14 @@ def test_a_drone_fetches_its_keys_and_its_link_works(root: Path, tmp_path: Path)
     whole = joined.stdout + joined.stderr + "\n".join(ground.lines)
     assert not any(secret in whole for secret in secret_lines(root))
     assert not leftovers(ground)
+
+
+def test_a_ground_station_that_is_not_seen_is_noticed_before_keys_are_made(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        port = str(other.getsockname()[1])
+        said = refused(2, "invite", "d1", "--bind", "127.0.0.1", "--data-port", port, "--root", str(tmp_path / "root"))
+    assert "name its socket by --socket" in said and not (tmp_path / "root").exists()
 
 
 def test_a_new_drone_gets_keys_made_and_joins_the_gcs_that_runs(root: Path, tmp_path: Path) -> None:
