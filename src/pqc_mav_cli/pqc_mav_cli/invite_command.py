@@ -74,7 +74,7 @@ def invite(
         until_s = time.monotonic() + minutes * 60
 
         def store(public: Mapping[str, str]) -> str:
-            ground_keys.keep_public(root, drone, public, ground.gcs_id)
+            ground_keys.keep_public(root, drone, public)
             if running is not None:
                 ground_keys.hand_over(keys, running, drone)
             return ground.enlist(drone, keys)

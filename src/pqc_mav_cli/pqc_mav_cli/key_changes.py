@@ -32,6 +32,18 @@ def grounds_of(root: Path, drone: str) -> list[Path]:
     return [ground for ground in every if (root / ground / "psk" / f"{drone}.key").exists()] or every
 
 
+def ground_of(root: Path, gcs_id: str) -> Path:
+    """Of one ground station, which a root of a single one need not name. Raises CliError if it is not there."""
+    several = grounds(root)
+    names = [ground.name for ground in several]
+    if several != [Path(GCS)] and gcs_id not in names:
+        raise CliError(
+            f"{root} holds keys of several ground stations: choose one of {', '.join(names)} with --gcs-id.",
+            ExitCode.USAGE,
+        )
+    return several[names.index(gcs_id)] if gcs_id in names else Path(GCS)
+
+
 def stations_of(root: Path) -> list[str]:
     """Ids of several ground stations, where there are such."""
     return sorted(path.name for path in (root / "stations").glob("*") if path.is_dir())
@@ -65,14 +77,7 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
 
     `gcs_id` says which one of several.
     """
-    several = grounds(root)
-    names = [ground.name for ground in several]
-    if several != [Path(GCS)] and gcs_id not in names:
-        raise CliError(
-            f"{root} holds keys of several ground stations: choose one of {', '.join(names)} with --gcs-id.",
-            ExitCode.USAGE,
-        )
-    ground = several[names.index(gcs_id)] if gcs_id in names else Path(GCS)
+    ground = ground_of(root, gcs_id)
     at_drones = Path(GCS) if ground == Path(GCS) else Path(GCS) / gcs_id
     there = tokens(root / ground / "sig")
     chosen = list(dict.fromkeys(wanted)) or there

@@ -9,7 +9,7 @@ from pathlib import Path
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.share import Share, check_files, read_folder, write_folder
-from pqc_mav_cli.key_changes import GCS, stations_of, tokens
+from pqc_mav_cli.key_changes import GCS, ground_of, grounds, stations_of, tokens
 from pqc_mav_common.atomic_file import atomic_write
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -17,22 +17,19 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 def station_folder(root: Path, gcs_id: str) -> Path:
     """The folder of this ground station below a root. Raises CliError where others have theirs there."""
-    stations = stations_of(root)
-    if stations and gcs_id not in stations:
-        raise CliError(
-            f"{root} holds keys of several ground stations: choose one of {', '.join(stations)} with --gcs-id.",
-            ExitCode.USAGE,
-        )
-    return root / "stations" / gcs_id if stations else root / GCS
+    return root / ground_of(root, gcs_id)
 
 
 def make(root: Path, drone: str, gcs_id: str) -> None:
     """Makes what is missing for this drone; what is there stays. Raises CliError."""
     import pqc_mav_tunnel
 
-    there = tokens(station_folder(root, gcs_id) / "sig")
+    folder = station_folder(root, gcs_id)
+    stations = [] if folder == root / GCS else stations_of(root)
     with engine_errors():
-        pqc_mav_tunnel.init_keys(str(root), [drone], sig_tokens=there, gcs_id=gcs_id, stations=stations_of(root))
+        pqc_mav_tunnel.init_keys(
+            str(root), [drone], sig_tokens=tokens(folder / "sig"), gcs_id=gcs_id, stations=stations
+        )
 
 
 def share_of(root: Path, drone: str, gcs_id: str, peer: str, sign: bool) -> Share:
@@ -57,17 +54,16 @@ def share_of(root: Path, drone: str, gcs_id: str, peer: str, sign: bool) -> Shar
     return Share(drone, peer, tuple(tokens(ground / "sig")) if signs and not brings else (), files)
 
 
-def keep_public(root: Path, drone: str, public: Mapping[str, str], gcs_id: str) -> None:
+def keep_public(root: Path, drone: str, public: Mapping[str, str]) -> None:
     """The drone's public keys take the place of those it had: from then on it has to sign. Raises CliError."""
     if not public:
         return
-    grounds = [root / "stations" / each for each in stations_of(root)] or [station_folder(root, gcs_id)]
     with in_memory() as checked:
         write_folder(public, checked, drone)
     try:
-        for ground in grounds:
+        for ground in grounds(root):
             for name, text in public.items():
-                _write(ground, Path("drones") / drone / Path(name).name, text)
+                _write(root / ground, Path("drones") / drone / Path(name).name, text)
     except OSError as error:
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
 

@@ -45,6 +45,15 @@ def test_keys_of_several_stations_need_the_one_that_is_meant(tmp_path: Path) -> 
     assert ground_keys.station_folder(root, "south") == root / "stations" / "south"
 
 
+def test_a_single_station_of_before_is_one_of_several(root: Path) -> None:
+    pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=["mldsa65"], stations=["north"])
+    with pytest.raises(CliError, match="north, gcs with --gcs-id"):
+        ground_keys.station_folder(root, "south")
+    ground_keys.make(root, "d2", "gcs")
+    assert (root / "gcs" / "psk" / "d2.key").exists() and not problems(root)
+    assert ground_keys.share_of(root, "d2", "gcs", "10.0.0.1", False).files["psk.key"]
+
+
 def test_a_drone_that_lives_elsewhere_has_no_psk_to_hand_out(root: Path) -> None:
     shutil.rmtree(root / "drones" / "d1")
     ground_keys.make(root, "d1", "gcs")
@@ -72,12 +81,12 @@ def made_by_a_drone(tmp_path: Path) -> dict[str, str]:
 
 def test_public_keys_of_a_drone_are_kept_and_checked(root: Path, tmp_path: Path) -> None:
     public = made_by_a_drone(tmp_path)
-    ground_keys.keep_public(root, "d1", public, "gcs")
+    ground_keys.keep_public(root, "d1", public)
     kept = root / "gcs" / "drones" / "d1" / "mldsa65.pub"
     assert kept.read_text() == public["sig/mldsa65.pub"] and not problems(root)
     for text in (public["sig/mldsa65.pub"].replace("owner: d1", "owner: d2"), "pqcmav-key 1\nnonsense\n"):
         with pytest.raises(CliError, match="that came is not good"):
-            ground_keys.keep_public(root, "d1", {"sig/mldsa65.pub": text}, "gcs")
+            ground_keys.keep_public(root, "d1", {"sig/mldsa65.pub": text})
     assert kept.read_text() == public["sig/mldsa65.pub"]
 
 
@@ -93,7 +102,7 @@ def test_the_running_ground_s_folder_gets_what_it_lacks(root: Path, tmp_path: Pa
     running = tmp_path / "running"
     running.mkdir(mode=0o700)
     ground = root / "gcs"
-    ground_keys.keep_public(root, "d1", made_by_a_drone(tmp_path), "gcs")
+    ground_keys.keep_public(root, "d1", made_by_a_drone(tmp_path))
     ground_keys.check_running(ground, running)
     ground_keys.hand_over(ground, running, "d1")
     assert share.read_folder(running) == share.read_folder(ground) and not problems(running)
