@@ -16,7 +16,7 @@ from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
 from pqc_mav_cli.joining.channel import in_memory
-from pqc_mav_cli.joining.ground_keys import hand_over
+from pqc_mav_cli.joining.ground_keys import hand_over, write_key
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
@@ -123,7 +123,7 @@ class Hands:
             with engine_errors():
                 pqc_mav_tunnel.init_keys(str(folder), [drone], sig_tokens=["mldsa44"], gcs_id=gcs_id)
             key = f"psk/{drone}.key"
-            atomic_write(self.keys / key, (folder / "gcs" / key).read_text("ascii"), mode=0o600)
+            write_key(self.keys, Path(key), (folder / "gcs" / key).read_text("ascii"))
         control.ask("drones", action="end", drone=drone)
 
     def _keys(self, order: Order) -> str:

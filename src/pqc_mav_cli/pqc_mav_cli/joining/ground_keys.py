@@ -63,7 +63,7 @@ def keep_public(root: Path, drone: str, public: Mapping[str, str]) -> None:
     try:
         for ground in grounds(root):
             for name, text in public.items():
-                _write(root / ground, Path("drones") / drone / Path(name).name, text)
+                write_key(root / ground, Path("drones") / drone / Path(name).name, text)
     except OSError as error:
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
 
@@ -99,12 +99,12 @@ def hand_over(ground: Path, running: Path, drone: str) -> None:
     wanted += [name for name in signing if not (running / name).exists()]
     try:
         for name in wanted:
-            _write(running, name, (ground / name).read_text("ascii"))
+            write_key(running, name, (ground / name).read_text("ascii"))
     except OSError as error:
         raise CliError(f"The keys cannot be copied to {running}: {error}.") from None
 
 
-def _write(top: Path, name: Path, text: str) -> None:
+def write_key(top: Path, name: Path, text: str) -> None:
     """A key below a folder, whose owner owns it; no link below is followed, for root's rights are not that owner's."""
     folder = os.open(top, _FOLDER)
     try:
