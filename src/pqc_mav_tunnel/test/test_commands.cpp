@@ -353,7 +353,7 @@ TEST_F(CommandsTest, ARequestAboutDronesThatMakesNoSenseDoesNothing) {
                            R"("action": "add", "drone": "uav9", "dry_run": 1)", R"("action": "end")",
                            R"("action": "end", "drone": "uav2", "settings": {"plain_bind": "x"})",
                            R"("action": "add", "drone": "uav9", "settings": [])",
-                           R"("action": "add", "drone": "uav9", "settings": {"plain_bind": 7})",
+                           R"("action": "add", "drone": "uav9", "settings": {"plain_bind": 7.5})",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_bind": {"x": 1}})",
                            R"("action": "add", "drone": "uav9", "settings": {"plain_endpoints": [1]})"})
     EXPECT_EQ(code_of(std::string(R"({"v": 1, "command": "drones", )") + more + "}"), "bad_request") << more;
