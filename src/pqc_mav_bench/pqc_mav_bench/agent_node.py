@@ -2,8 +2,8 @@
 """The agent on the ground: measures its side of each run on the controller's word; none of it through the tunnel.
 
 Services below the node's name: `~/ping` (Trigger), `~/get_info`, `~/clock_sync`, `~/start_suite`, `~/set_traffic`,
-`~/stop_suite`, `~/shutdown` (Trigger). One controller at a time: the first to start a suite holds the agent until it
-shuts it down or has been silent for LEASE_S.
+`~/stop_suite`, `~/shutdown` (Trigger). One controller at a time: the first to start a suite holds the agent until the
+suite ends, or has been silent for LEASE_S.
 """
 
 import threading
@@ -19,7 +19,7 @@ from std_srvs.srv import Trigger
 from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
-from pqc_mav_bench.errors import BenchError
+from pqc_mav_bench.errors import LEASE_S, TAKEN, BenchError
 from pqc_mav_bench.models import ValidationError
 from pqc_mav_bench.options import MOST_HANDSHAKES
 from pqc_mav_bench.side_recorder import SideRecorder
@@ -29,7 +29,6 @@ from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterSpec
 
 NODE_NAME = "bench_agent"
-LEASE_S = 60.0
 NOT_ACTIVE = "The agent is not active."
 PARAMETERS = (
     ParameterSpec("proxy", "/gcs/pqc_proxy", "Node name of the gcs' proxy."),
@@ -120,8 +119,8 @@ class AgentNode(ManagedNode):
             return NOT_ACTIVE
         if not controller:
             return "A controller must give its identity."
-        if self._controller and controller != self._controller and now - self._heard_s < LEASE_S:
-            return f"The agent works for another controller ({self._controller})."
+        if self._suite and controller != self._controller and now - self._heard_s < LEASE_S:
+            return f"{TAKEN} ({self._controller})."
         self._controller, self._heard_s = controller, now
         return ""
 
@@ -175,7 +174,8 @@ class AgentNode(ManagedNode):
                 self._recorder.abort()
             response.message = str(error)
             return response
-        self._suite = ""
+        finally:
+            self._suite = ""
         response.ok, response.message = True, "measured"
         return response
 

@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bench import handshake_table, repeated_runs, tidy
-from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.errors import LEASE_S, AgentLostError, AgentTakenError, BenchError
 from pqc_mav_bench.manifest import summary
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.sanity import why_again
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 AGENT_BACK_S = 60.0
 AGENT_POLL_S = 0.5
+TAKEN_S = LEASE_S + 10.0  # a controller that was killed holds the agent for so long
 AGENT_LOSSES = 3  # of one run; then it counts as failed, for it may be what kills the agent
 CLOCK_SYNC, SAVE = "clock_sync", "save"
 
@@ -66,6 +67,7 @@ class Campaign:
         self._on_progress, self._log, self._stop = on_progress, log, stop
         self._began = time.monotonic()
         self._measured = 0
+        self._taken_since: float | None = None
         self._losses: dict[Item, int] = {}
         self._busy: dict[Item, int] = {}
         self._index = {item: index for index, item in enumerate(schedule.items)}
@@ -106,6 +108,10 @@ class Campaign:
         except AgentLostError as error:
             self._agent_lost(item, error)
             return
+        except AgentTakenError as error:
+            self._agent_taken(error)
+            return
+        self._taken_since = None
         if self._is_repeated(item, run):
             return
         self._progress(item.suite, SAVE)
@@ -144,6 +150,15 @@ class Campaign:
             reason = f"The agent was lost {AGENT_LOSSES} times during this run."
             while self._schedule.state(item) is State.PENDING:
                 self._advance(item, passed=False, reason=reason)
+
+    def _agent_taken(self, error: AgentTakenError) -> None:
+        """Waits a little for the other controller to end. Raises what it was given after TAKEN_S of that."""
+        if self._taken_since is None:
+            self._taken_since = time.monotonic()
+            self._log(f"{error} Waiting for up to {TAKEN_S:g} s.")
+        if time.monotonic() - self._taken_since >= TAKEN_S:
+            raise error
+        self._stop.wait(AGENT_POLL_S)
 
     def _wait_for_agent(self) -> None:
         """Raises AgentLostError when it does not come (back)."""

@@ -17,7 +17,7 @@ from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.power import summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
-from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.errors import TAKEN, AgentLostError, AgentTakenError, BenchError
 from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.ros_call import QUICK_S, RosCall
 from pqc_mav_bench.scenario import scenario_of
@@ -142,7 +142,8 @@ def _asked(call: RosCall, request: Any, limit_s: float) -> Any:
 
 def _accepted(answer: Any) -> None:
     if not answer.ok:
-        raise BenchError(f"The agent refused: {answer.message}")
+        kind = AgentTakenError if answer.message.startswith(TAKEN) else BenchError
+        raise kind(f"The agent refused: {answer.message}")
 
 
 class RosDrone:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can go wrong in a campaign; every text is one sentence for a person."""
 
+#: What an agent refuses another controller with, and how long the silence of its own is borne.
+TAKEN = "The agent works for another controller"
+LEASE_S = 60.0
+
 
 class BenchError(Exception):
     """A refusal or failure of the benchmark."""
@@ -24,6 +28,10 @@ class SuiteFailedError(BenchError):
 
 class AgentLostError(BenchError):
     """The agent on the ground does not answer."""
+
+
+class AgentTakenError(BenchError):
+    """The agent works for another controller."""
 
 
 class StoppedError(BenchError):

@@ -19,7 +19,7 @@ from pqc_mav_bench.aggregator import MetricsAggregator
 from pqc_mav_bench.clock import ClockEstimate, estimate
 from pqc_mav_bench.collectors.clock_id import machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
-from pqc_mav_bench.errors import AgentLostError, BenchError, StoppedError, SuiteFailedError
+from pqc_mav_bench.errors import AgentLostError, AgentTakenError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
 from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.scenario import scenario_of
@@ -126,7 +126,7 @@ class SuiteSession:
     def measure(
         self, item: Item, order_index: int, attempt: int, on_phase: Callable[[str], None]
     ) -> tuple[RunMetrics, MetricsAggregator]:
-        """One run. Raises AgentLostError and StoppedError; every other failure is inside the run."""
+        """One run. Raises AgentLostError, AgentTakenError and StoppedError; every other failure is inside the run."""
         aggregator = MetricsAggregator()
         aggregator.start_suite(self._context(item, order_index), self._crypto(item.suite))
         marks = _Marks(start=time.monotonic())
@@ -162,7 +162,7 @@ class SuiteSession:
             self._record_drone(aggregator, drone, item.suite, attempt)
             marks.end = time.monotonic()
             aggregator.record_lifecycle({**marks.lifecycle(), "success": True})
-        except (AgentLostError, StoppedError):
+        except (AgentLostError, AgentTakenError, StoppedError):
             self._abort(item.suite)
             raise
         except BenchError as error:

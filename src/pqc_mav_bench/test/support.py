@@ -16,7 +16,7 @@ from pqc_mav_bench.canonical import run_sha256
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.counters import COUNTERS, DEPTH, difference
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
-from pqc_mav_bench.errors import AgentLostError
+from pqc_mav_bench.errors import AgentLostError, AgentTakenError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
 from pqc_mav_bench.rekey_result import RekeyResult
@@ -122,13 +122,15 @@ POWER = {
 
 
 class FakeGround:
-    """`clock_ahead_ns`: its monotonic clock; `dies_at`: suite at whose end it is lost, `deaths` times."""
+    """`clock_ahead_ns`: its monotonic clock; `dies_at`: suite at whose end it is lost, `deaths` times; `taken`: how
+    often it refuses a suite because of another controller."""
 
     def __init__(self) -> None:
         self.clock_ahead_ns = 0
         self.clock_id = "same"
         self.wall_ahead_ns = 0
         self.dies_at, self.deaths = "", 0
+        self.taken = 0
         self.gone = False
         self.comes_back = True
         self.calls: list[str] = []
@@ -152,6 +154,9 @@ class FakeGround:
 
     def start_suite(self, suite: str, handshakes: int) -> int:
         self._alive()
+        self.taken -= 1
+        if self.taken >= 0:
+            raise AgentTakenError("The agent refused: The agent works for another controller (one).")
         self.calls.append(f"start {suite}")
         return time.monotonic_ns() + self.clock_ahead_ns
 

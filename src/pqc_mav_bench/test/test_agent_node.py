@@ -16,7 +16,7 @@ from support import OPTIONS
 from pqc_mav_bench.agent_node import AgentNode
 from pqc_mav_bench.collectors.governor import GovernorPin
 from pqc_mav_bench.controller_ends import RosGround
-from pqc_mav_bench.errors import AgentLostError, BenchError
+from pqc_mav_bench.errors import AgentLostError, AgentTakenError, BenchError
 from pqc_mav_common import qos
 from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
@@ -77,7 +77,7 @@ def ready(ground: RosGround) -> bool:
     return ground.ready()
 
 
-def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
+def test_a_run_on_the_ground_and_who_may_ask_for_it(bench, monkeypatch):
     agent, client, stand_in = bench
     ground, other = (RosGround(client, "/gcs/bench_agent", name) for name in ("one", "two"))
     assert ready(ground)
@@ -89,7 +89,7 @@ def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
 
     began = ground.start_suite(SUITE, 1)
     assert began > exchange.t3
-    with pytest.raises(BenchError, match=r"works for another controller \(one\)"):
+    with pytest.raises(AgentTakenError, match=r"works for another controller \(one\)"):
         other.start_suite(SUITE, 1)
     ground.start_traffic(COMMON)
     stand_in.report(ok=False)
@@ -106,6 +106,13 @@ def test_a_run_on_the_ground_and_who_may_ask_for_it(bench):
     assert measured["workload"]["kind"] == "bulk"
     assert measured["system"]["samples"] >= 2
     json.dumps(measured, allow_nan=False)
+
+    other.start_suite(SUITE, 1)  # between two runs nobody holds it
+    with monkeypatch.context() as patched:
+        patched.setattr(agent.recorder, "finish", lambda: (_ for _ in ()).throw(BenchError("no counters")))
+        with pytest.raises(BenchError, match="no counters"):
+            other.end_stop(other.begin_stop(SUITE))
+    ground.start_suite(SUITE, 1)  # nor after one that could not be measured
 
     assert not agent.shutdown_asked.is_set()
     ground.shutdown()

@@ -16,7 +16,7 @@ from support import OPTIONS, SUITES, Bench, handshake, side
 from pqc_mav_bench import campaign as campaign_module
 from pqc_mav_bench import repeated_runs, tidy
 from pqc_mav_bench.archive import archive
-from pqc_mav_bench.errors import AgentLostError, StoppedError, StoreError
+from pqc_mav_bench.errors import AgentLostError, AgentTakenError, StoppedError, StoreError
 from pqc_mav_bench.export import export
 from pqc_mav_bench.options import options_from
 from pqc_mav_bench.plan import resumed_campaign
@@ -108,6 +108,21 @@ def test_an_agent_that_stays_away_stops_the_campaign_which_resumes(tmp_path, mon
     again = Bench(tmp_path, options=options)
     assert again.run()
     assert again.ground.calls == ["start cs-b", "start cs-c"]
+
+
+def test_an_agent_that_another_controller_holds_is_waited_for_and_costs_no_try(tmp_path, monkeypatch):
+    bench = Bench(tmp_path)
+    bench.ground.taken = 3 * OPTIONS.attempts
+    assert bench.run()
+    assert bench.schedule.counts().completed == 3
+    assert [line for line in bench.log if "another controller" in line] == [bench.log[0]]
+
+    monkeypatch.setattr(campaign_module, "TAKEN_S", 0.0)
+    other = Bench(tmp_path, "other")
+    other.ground.taken = 99
+    with pytest.raises(AgentTakenError, match="another controller"):
+        other.run()
+    assert other.schedule.counts().pending == 3
 
 
 @pytest.mark.parametrize("when", ["before the file", "before the state"])
