@@ -29,6 +29,7 @@ from pqc_mav_common.lifecycle import ManagedNode
 from pqc_mav_common.parameters import ParameterSpec
 
 NODE_NAME = "bench_agent"
+CHECK_S = 1.0
 NOT_ACTIVE = "The agent is not active."
 PARAMETERS = (
     ParameterSpec("proxy", "/gcs/pqc_proxy", "Node name of the gcs' proxy."),
@@ -58,6 +59,7 @@ class AgentNode(ManagedNode):
         self.create_service(SetTraffic, "~/set_traffic", self._set_traffic, callback_group=slow)
         self.create_service(StopSuite, "~/stop_suite", self._stop_suite, callback_group=slow)
         self.create_service(Trigger, "~/shutdown", self._shutdown, callback_group=quick)
+        self.create_timer(CHECK_S, self._end_silence, callback_group=slow)
 
     def set_up(self) -> None:
         """Listens to the proxy."""
@@ -114,15 +116,22 @@ class AgentNode(ManagedNode):
 
     def _refusal(self, controller: str) -> str:
         """Why this controller may not use the agent; "" when it may. It holds the agent from then on."""
-        now = time.monotonic()
         if not self.active:
             return NOT_ACTIVE
         if not controller:
             return "A controller must give its identity."
-        if self._suite and controller != self._controller and now - self._heard_s < LEASE_S:
+        if self._suite and controller != self._controller:
             return f"{TAKEN} ({self._controller})."
-        self._controller, self._heard_s = controller, now
+        self._controller, self._heard_s = controller, time.monotonic()
         return ""
+
+    def _end_silence(self) -> None:
+        """A controller that was killed ends nothing, so its run is ended here."""
+        if self._suite and time.monotonic() - self._heard_s >= LEASE_S:
+            self.get_logger().warning(f"{self._controller} was silent for {LEASE_S:g} s; its run is ended")
+            self._suite = ""
+            if self._recorder is not None:
+                self._recorder.abort()
 
     def _start_suite(self, request: Any, response: Any) -> Any:
         response.message = self._refusal(request.controller)
@@ -143,8 +152,10 @@ class AgentNode(ManagedNode):
         if response.message:
             return response
         try:
-            if request.run:
+            if request.run and request.workload:
                 self.recorder.start_traffic(self._spec(request.workload))
+            elif request.run:
+                pass  # the controller is still there
             elif request.quiet:
                 response.sent = self.recorder.quiet()
             else:

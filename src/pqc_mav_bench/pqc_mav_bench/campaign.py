@@ -102,9 +102,13 @@ class Campaign:
     def _one(self, item: Item) -> None:
         """Measures a run, saves it, then advances."""
         try:
-            run, aggregator = self._session.measure(
-                item, self._index[item], self._schedule.tries(item) + 1, lambda phase: self._progress(item.suite, phase)
-            )
+            with self._ground.kept():
+                run, aggregator = self._session.measure(
+                    item,
+                    self._index[item],
+                    self._schedule.tries(item) + 1,
+                    lambda name: self._progress(item.suite, name),
+                )
         except AgentLostError as error:
             self._agent_lost(item, error)
             return

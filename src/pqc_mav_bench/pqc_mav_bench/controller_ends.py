@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two ends as the controller's node reaches them: the agent over services, its own side over a recorder."""
 
+import threading
 import time
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pqc_mav_interfaces.action import Rekey
@@ -17,7 +18,7 @@ from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.power import summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
-from pqc_mav_bench.errors import TAKEN, AgentLostError, AgentTakenError, BenchError
+from pqc_mav_bench.errors import LEASE_S, TAKEN, AgentLostError, AgentTakenError, BenchError
 from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.ros_call import QUICK_S, RosCall
 from pqc_mav_bench.scenario import scenario_of
@@ -31,6 +32,7 @@ from pqc_mav_common.key_values import flat, nested, to_key_values
 SLOW_S = 20.0  # starting and ending a run
 REKEY_S = 90.0  # a handshake may take 45 s
 READY_S = 1.0
+KEEP_S = LEASE_S / 4
 # The proxy lets another sender take the autopilot's place only after two seconds of silence, and each run has its own.
 # On a busy machine it may have taken the last one's last message long after it was sent.
 NEW_SENDER_S = 2.5
@@ -81,6 +83,24 @@ class RosGround:
         answer = _asked(self._start, request, SLOW_S)
         _accepted(answer)
         return int(answer.agent_ns)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Tells it every KEEP_S that this controller is there: it ends the run of one that was killed."""
+        over = threading.Event()
+
+        def tell() -> None:
+            while not over.wait(KEEP_S):
+                with suppress(TimeoutError):
+                    self._traffic(SetTraffic.Request(controller=self._identity, run=True), QUICK_S)
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         """Generator on."""

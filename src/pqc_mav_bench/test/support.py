@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ class FakeGround:
         self.clock_id = "same"
         self.wall_ahead_ns = 0
         self.dies_at, self.deaths = "", 0
-        self.taken = 0
+        self.taken = self.times_kept = 0
         self.gone = False
         self.comes_back = True
         self.calls: list[str] = []
@@ -159,6 +160,10 @@ class FakeGround:
             raise AgentTakenError("The agent refused: The agent works for another controller (one).")
         self.calls.append(f"start {suite}")
         return time.monotonic_ns() + self.clock_ahead_ns
+
+    def kept(self) -> nullcontext[None]:
+        self.times_kept += 1
+        return nullcontext()
 
     def start_traffic(self, workload: Mapping[str, Any]) -> None:
         self._alive()

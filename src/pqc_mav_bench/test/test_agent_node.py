@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 
 import pytest
 import rclpy
@@ -20,6 +19,7 @@ from pqc_mav_bench.errors import AgentLostError, AgentTakenError, BenchError
 from pqc_mav_common import qos
 from pqc_mav_common.executors import Spun
 from pqc_mav_common.lifecycle import bring_up
+from pqc_mav_common.testing import until
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 COMMON = {"run": 1, "shared_clock": True, "workload": {**OPTIONS.workload.model_dump(), "kind": "bulk"}}
@@ -71,10 +71,7 @@ def bench():
 
 
 def ready(ground: RosGround) -> bool:
-    deadline = time.monotonic() + 20
-    while not ground.ready() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return ground.ready()
+    return bool(until(ground.ready, "the agent's answer"))
 
 
 def test_a_run_on_the_ground_and_who_may_ask_for_it(bench, monkeypatch):
@@ -154,6 +151,22 @@ def test_a_run_that_is_given_up_leaves_no_traffic_behind(bench, monkeypatch):
     ground.abort(SUITE)
     assert not agent.recorder._traffic
     ground.abort(SUITE)  # nothing runs: the agent refuses, which is no error here
+
+
+def test_a_run_whose_controller_was_killed_is_ended(bench, monkeypatch):
+    agent, client, _stand_in = bench
+    ground, other = (RosGround(client, "/gcs/bench_agent", name) for name in ("one", "two"))
+    assert ready(ground)
+    monkeypatch.setattr("pqc_mav_bench.controller_ends.KEEP_S", 0.01)
+    ground.start_suite(SUITE, 1)
+    ground.start_traffic(COMMON)
+    with ground.kept():
+        heard_s = agent._heard_s
+        until(lambda: agent._heard_s > heard_s, "a word of the controller")
+    assert agent.recorder._traffic
+    monkeypatch.setattr("pqc_mav_bench.agent_node.LEASE_S", 0.0)
+    until(lambda: not agent.recorder._traffic, "the end of the run")
+    other.start_suite(SUITE, 1)
 
 
 def _raises(*_arguments):

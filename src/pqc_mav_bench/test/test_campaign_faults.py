@@ -35,6 +35,7 @@ def test_a_clean_campaign_measures_everything_and_verifies(tmp_path):
     verdict = verify_campaign(bench.store.folder)
     assert verdict.problems == ()
     assert (verdict.runs, verdict.hashes) == (3, 7)
+    assert bench.ground.times_kept == 3
     manifest = bench.store.manifest()
     assert manifest["complete"]
     assert manifest["counts"] == {"total": 3, "pending": 0, "passed": 3, "failed": 0}
