@@ -18,6 +18,7 @@ import psutil
 
 from pqc_mav_bench.collectors.environment import environment
 from pqc_mav_bench.collectors.governor import FOLDER, governor
+from pqc_mav_bench.errors import BenchError
 from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import EnergyMeter
 from pqc_mav_bench.primitives.operations import MESSAGE_BYTES, Operation
@@ -109,6 +110,21 @@ def idle_watts(meter: EnergyMeter) -> float:
     return meter.end() / ENERGY_S
 
 
+def take_energies(timed: Sequence[Timed], meter: EnergyMeter | None) -> tuple[float | None, str]:
+    """Of all operations or, when the sensor fails, of none. Returns the idle power and what the file says of it."""
+    if meter is None:
+        return None, "no sensor measures energy here"
+    try:
+        idle_w = idle_watts(meter)
+        for one in timed:
+            take_energy(one, meter, idle_w)
+    except (BenchError, OSError) as error:
+        for one in timed:
+            one.joules = None
+        return None, f"the sensor failed: {error}"
+    return idle_w, f"measured by {meter.source}, idle power taken off"
+
+
 def measure(
     operations: Sequence[Operation],
     n: int,
@@ -130,10 +146,7 @@ def measure(
                 clocks.append(clock)
     finally:
         counter.close()
-    idle_w = None if meter is None else idle_watts(meter)
-    for one in timed:
-        if meter is not None and idle_w is not None:
-            take_energy(one, meter, idle_w)
+    idle_w, energy_status = take_energies(timed, meter)
     on_progress(len(order), len(order), "")
     document: dict[str, Any] = {
         "result_version": RESULT_VERSION,
@@ -155,9 +168,7 @@ def measure(
             "signed_message_bytes": MESSAGE_BYTES,
         },
         "cycles_status": counter.status or "measured",
-        "energy_status": "no sensor measures energy here"
-        if meter is None
-        else f"measured by {meter.source}, idle power taken off",
+        "energy_status": energy_status,
         "idle_w": idle_w,
         "operations": [entry(one) for one in timed],
     }

@@ -9,6 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from pqc_mav_bench.errors import BenchError
+from pqc_mav_sensing.errors import SensorError
+from pqc_mav_sensing.power_source import HwmonSource
+
 POWERCAP = Path("/sys/class/powercap")
 SAMPLE_S = 0.005
 
@@ -33,7 +37,7 @@ class PowercapMeter:
 
 
 class PowerSensorMeter:
-    """Integrates a power sensor by the trapezoidal rule, in a thread; `read` returns watts."""
+    """Integrates a power sensor by the trapezoidal rule, in a thread; `read` returns watts or raises SensorError."""
 
     def __init__(self, source: str, read: Callable[[], float], interval_s: float = SAMPLE_S) -> None:
         self.source = source
@@ -42,22 +46,31 @@ class PowerSensorMeter:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._joules = 0.0
+        self._failure: SensorError | None = None
 
     def begin(self) -> None:
         """Starts."""
-        self._joules = 0.0
+        self._joules, self._failure = 0.0, None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(self._stop,), daemon=True)
         self._thread.start()
 
     def end(self) -> float:
-        """Joules since `begin`."""
+        """Joules since `begin`. Raises BenchError when the sensor failed in between."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+        if self._failure is not None:
+            raise BenchError(str(self._failure))
         return self._joules
 
     def _run(self, stop: threading.Event) -> None:
+        try:
+            self._integrate(stop)
+        except SensorError as error:
+            self._failure = error
+
+    def _integrate(self, stop: threading.Event) -> None:
         last_s, last_w = time.monotonic(), self._read()
         while True:
             ended = stop.wait(self._interval_s)
@@ -72,16 +85,18 @@ EnergyMeter = PowercapMeter | PowerSensorMeter
 
 
 def find_meter(powercap: Path = POWERCAP, hwmon: Path = Path("/sys/class/hwmon")) -> EnergyMeter | None:
-    """The first sensor there is: the processor's counter, then a hwmon power input (the INA219's driver is one)."""
+    """The first sensor there is: the processor's counter, which only root may read on many kernels, then what hwmon
+    has of the board's power (the INA219's driver is one)."""
     for zone in sorted(powercap.glob("*:0")):
         try:
-            return PowercapMeter(zone)
+            meter = PowercapMeter(zone)
+            meter.begin()
         except (OSError, ValueError):
             continue
-    for sensor in sorted(hwmon.glob("hwmon*/power1_input")):
-        try:
-            sensor.read_text()
-        except OSError:
-            continue
-        return PowerSensorMeter("hwmon", lambda sensor=sensor: int(sensor.read_text()) / 1e6)  # type: ignore[misc]
-    return None
+        return meter
+    source = HwmonSource(hwmon)
+    try:
+        source.open()
+    except SensorError:
+        return None
+    return PowerSensorMeter(source.name, lambda: source.look(time.monotonic()).watts)

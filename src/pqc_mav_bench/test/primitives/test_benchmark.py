@@ -14,6 +14,7 @@ from pqc_mav_bench.primitives.cycles import CycleCounter
 from pqc_mav_bench.primitives.energy import PowercapMeter, PowerSensorMeter, find_meter
 from pqc_mav_bench.primitives.operations import PAYLOADS, Operation, all_operations
 from pqc_mav_bench.store import read_json
+from pqc_mav_sensing.errors import SensorError
 
 TOKENS = ["mlkem512", "falcon512", "aesgcm", "ascon128a"]
 
@@ -104,17 +105,41 @@ def test_energy_is_above_idle_and_per_operation(monkeypatch):
     assert 0 <= row["energy_uj"] < 3.0 * 0.02 * 1e6
 
 
+def test_a_sensor_that_fails_once_gives_no_energy_at_all(monkeypatch):
+    monkeypatch.setattr(benchmark, "ENERGY_S", 0.05)
+    good = iter([5.0] * 3)
+
+    def read() -> float:
+        if (watts := next(good, None)) is None:
+            raise SensorError("the bus is disturbed")
+        return watts
+
+    written = benchmark.measure([sleeper(0.005)], 5, 1, PowerSensorMeter("test", read, 0.001), lambda *_: None)
+    assert written["energy_status"] == "the sensor failed: the bus is disturbed"
+    assert written["idle_w"] is None
+    assert written["operations"][0]["energy_uj"] is None
+    result_file.check(written)
+
+
 def test_the_first_sensor_is_taken(tmp_path):
-    assert find_meter(tmp_path / "a", tmp_path / "b") is None
-    sensor = tmp_path / "b/hwmon0"
-    sensor.mkdir(parents=True)
-    (sensor / "power1_input").write_text("2500000")
-    assert find_meter(tmp_path / "a", tmp_path / "b").source == "hwmon"
-    zone = tmp_path / "a/intel-rapl:0"
+    powercap, hwmon = tmp_path / "a", tmp_path / "b"
+    assert find_meter(powercap, hwmon) is None
+    for number, name in enumerate(("amdgpu", "ina219")):
+        sensor = hwmon / f"hwmon{number}"
+        sensor.mkdir(parents=True)
+        (sensor / "name").write_text(name)
+        (sensor / "power1_input").write_text(f"{1 + 4 * number}000000")
+        assert getattr(find_meter(powercap, hwmon), "source", None) == ("hwmon" if number else None)
+    zone = powercap / "intel-rapl:0"
     zone.mkdir(parents=True)
-    (zone / "energy_uj").write_text("1")
     (zone / "max_energy_range_uj").write_text("100")
-    assert find_meter(tmp_path / "a", tmp_path / "b").source == "powercap"
+    (zone / "energy_uj").mkdir()  # what cannot be read
+    meter = find_meter(powercap, hwmon)
+    assert meter.source == "hwmon"
+    assert meter._read() == 5.0
+    (zone / "energy_uj").rmdir()
+    (zone / "energy_uj").write_text("1")
+    assert find_meter(powercap, hwmon).source == "powercap"
 
 
 def test_cycles_are_counted_or_the_reason_is_given():
