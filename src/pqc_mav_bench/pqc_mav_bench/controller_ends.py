@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 from pqc_mav_bench.clock import Exchange
 from pqc_mav_bench.collectors.clock_id import clock_id
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
-from pqc_mav_bench.collectors.power import summarise
+from pqc_mav_bench.collectors.power import Reading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import LEASE_S, TAKEN, AgentLostError, AgentTakenError, BenchError
 from pqc_mav_bench.rekey_result import RekeyResult
@@ -28,6 +28,7 @@ from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall
 from pqc_mav_common.key_values import flat, nested, to_key_values
+from pqc_mav_common.waiting import wait_until
 
 SLOW_S = 20.0  # starting and ending a run
 REKEY_S = 90.0  # a handshake may take 45 s
@@ -36,7 +37,8 @@ KEEP_S = LEASE_S / 4
 # The proxy lets another sender take the autopilot's place only after two seconds of silence, and each run has its own.
 # On a busy machine it may have taken the last one's last message long after it was sent.
 NEW_SENDER_S = 2.5
-POWER_KEPT = 4096  # ten a second: more than six minutes
+POWER_KEPT = 40_000  # ten a second: more than an hour, the longest data time
+POWER_LATE_S = 0.6  # the model publishes twice a second
 
 
 class RosGround:
@@ -177,7 +179,7 @@ class RosDrone:
         self._recorder = SideRecorder(self._watch)
         self._load = ScenarioLoad()
         self._rekey = ActionCall(node, Rekey, f"{proxy}/rekey_action")
-        self._power: deque[tuple[float, Any]] = deque(maxlen=POWER_KEPT)
+        self._power: deque[Reading] = deque(maxlen=POWER_KEPT)
         self._began_s = 0.0
         self._silent_since_s = float("-inf")
         node.create_subscription(PowerSample, power, self._take_power, qos.sensor(20))
@@ -198,6 +200,7 @@ class RosDrone:
     def begin(self, suite: str, handshakes: int) -> None:
         """Collectors reset. The data time begins after so many good handshakes."""
         self._began_s = time.monotonic()
+        self._power.clear()
         self._recorder.begin(suite, handshakes)
 
     def plain_address(self) -> str:
@@ -255,7 +258,10 @@ class RosDrone:
     def power(self) -> dict[str, Any]:
         """Power during the data time; {} without a sensor."""
         window = self._recorder.window
-        return {} if window is None else summarise(list(self._power), *window)
+        if window is None or not self._power:
+            return {}
+        wait_until(lambda: self._power[-1].at_s >= window[1], POWER_LATE_S)
+        return summarise(list(self._power), *window)
 
     def set_load(self, scenario: str, *, emulate: bool) -> str:
         """Puts a scenario's load on. Returns "none", "detector" or "emulated". Raises OptionsError."""
@@ -264,4 +270,4 @@ class RosDrone:
         return kind
 
     def _take_power(self, message: Any) -> None:
-        self._power.append((time.monotonic(), message))
+        self._power.append(Reading.of(message, time.monotonic()))
