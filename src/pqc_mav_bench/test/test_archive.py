@@ -59,6 +59,16 @@ def test_the_same_campaign_gives_the_same_bytes_and_everything_is_in_it(store, t
         assert (tmp_path / "out/campaign" / name).read_bytes() == path.read_bytes()
 
 
+def test_what_a_board_without_parquet_archived_is_whole_elsewhere(tmp_path, monkeypatch):
+    bench = Bench(tmp_path / "root")
+    with monkeypatch.context() as board:
+        board.setattr(tidy, "has_parquet", lambda: False)
+        bench.run()
+        archive(bench.store, tmp_path / "board.tar.gz")
+    assert check(tmp_path / "board.tar.gz", tmp_path / "out") == []
+    assert verify_campaign(tmp_path / "out/campaign").problems == ()
+
+
 def test_an_exported_campaign_is_archived_where_it_has_its_runs(store, tmp_path):
     export.export(store, tmp_path / "with")
     archive(CampaignStore(tmp_path / "with"), tmp_path / "with.tar.gz")
