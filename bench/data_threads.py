@@ -35,7 +35,7 @@ from borrowed import thread_times, udp_sockets, waiting_bytes
 from children import Child
 from priority import prefer
 
-from pqc_mav_bench.analysis.intervals import clustered_interval
+from pqc_mav_bench.analysis.intervals import run_median
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 
@@ -228,18 +228,16 @@ def one_run(processes: int, threads: int, drones: int, rounds: int, each: int) -
 
 
 def ratio(above: list[list[Round]], below: list[list[Round]]) -> tuple[float, float, float]:
-    """Median of the pairs' ratios of rates, and its 95 % interval (bootstrap over pairs and their rounds)."""
+    """Median of the pairs' ratios of rates, and its 95 % interval."""
     pairs = [
         [b.rate / a.rate for a, b in zip(lower, upper, strict=True)] for lower, upper in zip(below, above, strict=True)
     ]
-    return (statistics.median(statistics.median(pair) for pair in pairs), *clustered_interval(pairs))
+    return run_median(pairs)
 
 
 def median_of(runs: list[list[Round]], figure: Any, digits: int) -> str:
     """Median of the runs' medians with its interval."""
-    values = [[figure(each) for each in run] for run in runs]
-    low, high = clustered_interval(values)
-    middle = statistics.median(statistics.median(each) for each in values)
+    middle, low, high = run_median([[figure(each) for each in run] for run in runs])
     return f"{middle:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
 
 
@@ -256,7 +254,7 @@ def page(runs: dict[str, dict[str, list[list[Round]]]], options: argparse.Namesp
         f"datagrams of {SIZE} bytes. They fill the sockets of the gcs while it is stopped ({filled}). Then the rest "
         "of the fleet is stopped, so that both processors are the gcs', and the time is taken until its sockets are "
         f"empty: {len(first)} times in each run and each way, {count} runs of each kind in turn. Median with its 95 % "
-        "interval (bootstrap over runs and their rounds). All datagrams were counted where they arrived: none was "
+        "interval over the runs. All datagrams were counted where they arrived: none was "
         "lost. All processes have a real-time priority, so that nothing else takes their time; how long the data "
         "threads waited for a processor is in the table.", "",
         f"*{about['date']}, {about['machine']}, Linux {about['kernel']}, load at the start "

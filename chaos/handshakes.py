@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from statistics import median
+from math import isnan
 
 import air
 import pqc_mav_tunnel
@@ -21,7 +21,7 @@ from links import Link, NamedLink
 from pair import in_processes, in_the_air, temporary_keys
 from tally import percentile
 
-from pqc_mav_bench.analysis.intervals import clustered_interval
+from pqc_mav_bench.analysis.intervals import run_median
 from pqc_mav_bench.link_presets import PRESETS, SUITES
 
 _LIMIT_S = 120.0
@@ -139,7 +139,7 @@ def suites_page(results: Sequence[Timed], machine: str, options: argparse.Namesp
     return (
         f"# Connecting with the suites of today\n\nWritten by `tools/run chaos/run handshakes --suites --runs "
         f"{options.runs} --jobs {options.jobs}`, with {pqc_mav_tunnel.providers()}. Seconds until a drone's engine, "
-        f"started anew, has its session: median of {2 * options.runs} connects in two runs, and its 95 % interval "
+        f"started anew, has its session: median of two runs of {options.runs} connects each, and its 95 % interval "
         f"over the runs. Failed attempts: {failed}. Other load makes all times longer: "
         f"compare the rows with each other.\n\n*{machine}*\n\n"
         f"{tables.markdown(head, lines)}"
@@ -150,9 +150,8 @@ def _connects(runs: Sequence[Sequence[float]]) -> str:
     """Median and interval of runs in words; how many did not end is in the raw values."""
     if not any(runs):
         return "-"
-    low, high = clustered_interval(runs)
-    middle = median([each for times in runs for each in times])
-    return f"{middle:.3g} ({low:.3g} to {high:.3g})"
+    middle, low, high = run_median(runs)
+    return f"{middle:.3g}" + ("" if isnan(low) else f" ({low:.3g} to {high:.3g})")
 
 
 def measure(task: tuple[Row, int, int]) -> Timed:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pqc_mav_bench.analysis.intervals import clustered_interval
+from pqc_mav_bench.analysis.intervals import run_median
 
 OWN = "pqcmav"
 AHEAD, BEHIND, TIE = "ahead", "behind", "tie"
@@ -135,16 +134,15 @@ class Cell:
 
 
 def cell(values: Sequence[float]) -> Cell:
-    """Bootstrap over the repetitions; with few of them the interval spans all. Raises ValueError without a value."""
-    low, high = clustered_interval([[value] for value in values])
-    return Cell(statistics.median(values), low, high, len(values))
+    """Over the repetitions; the ends are NaN where they tell nothing. Raises ValueError without a value."""
+    return Cell(*run_median([[value] for value in values]), len(values))
 
 
 def verdict(own: Cell, other: Cell, more_is_better: bool) -> str:
-    """How `own` stands to `other`: where their intervals touch or overlap they cannot be told apart."""
-    if own.low <= other.high and other.low <= own.high:
-        return TIE
-    return AHEAD if (own.low > other.high) == more_is_better else BEHIND
+    """How `own` stands to `other`: they are told apart if neither interval touches the other."""
+    if own.low > other.high or own.high < other.low:
+        return AHEAD if (own.low > other.high) == more_is_better else BEHIND
+    return TIE
 
 
 def cells(parts: Mapping[str, Any], figure: Figure) -> dict[str, Cell]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """peers.json.gz as a page: tables with intervals, reasons for what is missing, and where PQC-MAV stands."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -62,8 +63,8 @@ def number(value: float, digits: int) -> str:
 
 
 def show(found: Cell, figure: Figure) -> str:
-    """Median and interval; one value has none."""
-    if found.n < 2:
+    """Median and interval, if it has one."""
+    if math.isnan(found.low):
         return number(found.median, figure.digits)
     return f"{number(found.median, figure.digits)} ({span(found, figure)})"
 
@@ -202,8 +203,8 @@ def render(results: Mapping[str, Any], systems: Sequence[System]) -> str:
         "Written by `make peers`. Two network namespaces on one machine stand for the drone and the ground station, "
         "with one virtual Ethernet link between them. All systems of a table were measured in the same session, one "
         "after the other, again and again in changing order, or all at the same time where it says so. Each cell is "
-        "the median of N repetitions with its 95 % interval (bootstrap; with fewer than six repetitions it spans "
-        "all of them). Raw values: `peers.json.gz`. A virtual link passes runs (GSO) on without taking them apart: "
+        "the median of N repetitions with its 95 % interval (by ranks; of fewer than six repetitions from how far they "
+        "scatter). Raw values: `peers.json.gz`. A virtual link passes runs (GSO) on without taking them apart: "
         "absolute figures belong to this machine.\n"
     )
     if len(everywhere := set(map(machine, parts.values()))) == 1:

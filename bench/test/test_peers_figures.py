@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from peers import connecting, figures, sending
 from peers.figures import AHEAD, BEHIND, FIGURES, TIE, Cell, Sheet, cell, cells, verdict
+from peers.page import number, show
 
 
 def test_the_interval_encloses_the_median_and_stays_within_the_values() -> None:
@@ -15,9 +18,13 @@ def test_the_interval_encloses_the_median_and_stays_within_the_values() -> None:
     assert found.n == 7
 
 
-def test_few_values_are_spanned_whole() -> None:
-    found = cell([5.0, 1.0, 3.0, 2.0, 9.0])
-    assert (found.low, found.median, found.high) == (1.0, 3.0, 9.0)
+def test_of_few_values_the_interval_comes_from_their_scatter() -> None:
+    few = cell([2.0, 4.0])
+    assert few.low < 2.0 < few.median == 3.0 < 4.0 < few.high
+    without = cell([0.0, 1.0])
+    assert math.isnan(without.low)
+    assert show(without, FIGURES[0]) == number(0.5, FIGURES[0].digits)
+    assert verdict(without, Cell(8.0, 7.0, 9.0, 6), True) == TIE
 
 
 def test_no_value_has_no_cell() -> None:

@@ -34,28 +34,6 @@ OWN = "handshake_own_ms"
 #: 50, of three in 75. Then the interval is the median times and over exp(factor * s), s the standard deviation of the
 #: runs' logarithms: the 95 % point of |median| / s of normal samples of that size.
 FEW_RUNS = {2: 8.985, 3: 2.550, 4: 1.637, 5: 1.352}
-_RESAMPLES = 2000
-_SEED = 20261123
-
-
-def clustered_interval(runs: Sequence[Sequence[float]], seed: int = _SEED) -> tuple[float, float]:
-    """95 % interval of the median of the runs' medians: runs are resampled, and in each its values (bootstrap).
-
-    Few runs say little about how far runs differ: of up to five the interval reaches from the least to the greatest of
-    their medians, for the least has the majority in more than one resampling of twenty. Raises ValueError without a
-    value.
-    """
-    groups = [np.asarray(values, dtype=np.float64) for values in runs if len(values)]
-    if not groups:
-        raise ValueError("an interval needs a value")
-    dice = np.random.default_rng(seed)
-    # Each column: one run's median in each resampling of its values.
-    medians = np.stack(
-        [np.median(dice.choice(values, size=(_RESAMPLES, len(values))), axis=1) for values in groups], axis=1
-    )
-    chosen = dice.integers(len(groups), size=(_RESAMPLES, len(groups)))
-    low, high = np.quantile(np.median(np.take_along_axis(medians, chosen, axis=1), axis=1), (0.025, 0.975))
-    return float(low), float(high)
 
 
 def run_median(runs: Sequence[Sequence[float]]) -> tuple[float, float, float]:

@@ -93,21 +93,6 @@ def test_runs_that_differ_widen_the_interval_and_one_has_none():
         intervals.run_median([[]])
 
 
-def test_the_same_values_give_the_same_interval():
-    runs = [list(np.random.default_rng(seed).normal(5, 1, 30)) for seed in range(8)]
-    assert intervals.clustered_interval(runs) == pytest.approx((4.6221467212, 5.2173219310), abs=1e-9)
-    with pytest.raises(ValueError, match="needs a value"):
-        intervals.clustered_interval([[]])
-
-
-def test_of_few_runs_the_interval_reaches_from_the_least_to_the_greatest_of_their_medians():
-    for seed in range(30):
-        runs = [list(np.random.default_rng(seed + number).normal(5, 1, 30)) for number in range(5)]
-        low, high = intervals.clustered_interval(runs, seed)
-        medians = [float(np.median(each)) for each in runs]
-        assert low <= min(medians) and max(medians) <= high
-
-
 @pytest.mark.parametrize("runs", intervals.FEW_RUNS)
 def test_the_factor_for_few_runs_is_that_of_normal_samples(runs):
     drawn = np.random.default_rng(3).normal(size=(400_000, runs))
