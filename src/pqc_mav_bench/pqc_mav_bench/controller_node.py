@@ -171,13 +171,13 @@ class ControllerNode(ManagedNode):
             )  # fmt: skip
             policy = self._policy
             assert policy is not None
-            held = policy.step_aside()
+            held = policy.step_aside(plan.store)
             if held:
                 self.get_logger().info(held)
             try:
                 complete = campaign.run()
             finally:
-                if wrong := policy.go_on():
+                if wrong := policy.go_on(plan.store):
                     self.get_logger().warning(wrong)
                 counts = plan.schedule.counts()
                 result.passed, result.failed = counts.completed, counts.failed
