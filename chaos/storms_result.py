@@ -226,6 +226,8 @@ def judge(runs: Sequence[Run]) -> list[str]:
         if run.rekeys:
             found += [f"{size}, rekeys: {problem}" for problem in run.rekeys.delivery.problems()]
         for storm in (each for each in run.storms if not each.no_goal):
+            if not storm.lost:
+                found.append(f"{size}, {storm.kind}: no drone lost its session")
             if (most := storm.up_again_s(MOST_UP)) > goal_s(storm.drones):
                 found.append(f"{size}, {storm.kind}: 95 % up again after {most:.1f} s")
             if (last := storm.up_again_s(1.0)) > LATEST_S:

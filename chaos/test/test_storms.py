@@ -114,6 +114,7 @@ def test_good_runs_pass() -> None:
         ),
         (Run(steady(delivery=Delivery(mixed_up=2)), []), "2 messages delivered to the wrong end"),
         (Run(steady(delivery=Delivery(spoiled=3)), []), "3 messages spoiled"),
+        (Run(steady(), [Storm("gcs killed", 1000, 1.0, [], {})]), "1000 drones, gcs killed: no drone lost its session"),
         (Run(steady(delivery=Delivery(again=1)), []), "1 messages doubled"),
         (
             Run(steady(), [], Rekeys(1000, 60.0, [1], delivery=Delivery(mixed_up=4))),
