@@ -154,10 +154,11 @@ def _watched(flight: Flight, fly: Callable[[Pilot], None]) -> Figures:
     pilot = Pilot(flight.ground)
     pilot.take_off()
     pilot.hold_on()
+    begun = time.monotonic()
     with Watch(flight.pair.drone, "drone") as watch:
         flight.ground.listen(_SETTLED_S)
         fly(pilot)
-    return {"minutes": WATCHED_MIN, "trips": len(pilot.tripped_s), **verdicts(watch.take())}
+    return {"minutes": WATCHED_MIN, "trips": len(pilot.tripped_s), **verdicts(watch.take(), time.monotonic() - begun)}
 
 
 def failover(flight: Flight) -> Figures:

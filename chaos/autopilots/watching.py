@@ -17,7 +17,7 @@ from pqc_mav_bringup.description import Respawn
 from pqc_mav_detect.classes import Level
 from pqc_mav_detect.detectors import RULES, XGBOOST, make
 from pqc_mav_detect.episodes import Episodes
-from pqc_mav_detect.window import Window
+from pqc_mav_detect.window import PERIOD_S, Window
 from pqc_mav_sensing import chemistry
 from pqc_mav_sensing.battery_estimator import BatteryEstimator, BatteryState
 from pqc_mav_sensing.mavlink_messages import interval_request
@@ -38,6 +38,8 @@ _LISTEN_S = 20.0
 _TELEMETRY_S, _LIST_S = 90.0, 60.0
 _EPOCH_S = 1_420_070_400  # 2015-01-01, from which MAVLink's signatures count
 DETECTORS = (RULES, XGBOOST)
+#: Of the windows of the time that was watched; with fewer, a verdict that did not come says nothing.
+_LEAST = 0.8
 
 
 class Sensing:
@@ -118,6 +120,7 @@ def restarts(flight: Flight) -> Figures:
     assert flight.pair is not None
     flight.boot()
     Pilot(flight.ground).streams()
+    begun = time.monotonic()
     with Watch(flight.pair.drone, "drone") as watch:
         flight.ground.listen(_SETTLED_S)
         for _ in range(RESTARTS):
@@ -126,11 +129,14 @@ def restarts(flight: Flight) -> Figures:
             flight.pair.gcs.start()
             flight.ground.listen(_BETWEEN_S)
     windows = watch.take()
-    return {"restarts": RESTARTS, "windows": len(windows), **verdicts(windows)}
+    return {"restarts": RESTARTS, "windows": len(windows), **verdicts(windows, time.monotonic() - begun)}
 
 
-def verdicts(windows: list[Window], detectors: Sequence[str] = DETECTORS) -> Figures:
-    """How often each detector began to say each level of more than nothing."""
+def verdicts(windows: list[Window], seconds: float, detectors: Sequence[str] = DETECTORS) -> Figures:
+    """How often each detector began to say each level of more than nothing in so long. Raises LateError if hardly
+    anything was watched."""
+    if len(windows) < _LEAST * seconds / PERIOD_S:
+        raise LateError(f"only {len(windows)} windows in {seconds:.0f} s were watched")
     found: Figures = {}
     for detector in detectors:
         found |= {f"{detector}_attack": 0.0, f"{detector}_suspicious": 0.0}

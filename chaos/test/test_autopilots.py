@@ -196,8 +196,10 @@ def test_verdicts_are_counted_once_each() -> None:
             Window(turn / 10, 0.1, {**quiet, "forged": forged if 100 <= turn < 150 else 0.0}) for turn in range(300)
         ]
 
-    assert verdicts(windows(0.0), ["rules"]) == {"rules_attack": 0.0, "rules_suspicious": 0.0}
-    assert verdicts(windows(200.0), ["rules"])["rules_attack"] == 1.0
+    assert verdicts(windows(0.0), 30.0, ["rules"]) == {"rules_attack": 0.0, "rules_suspicious": 0.0}
+    assert verdicts(windows(200.0), 30.0, ["rules"])["rules_attack"] == 1.0
+    with pytest.raises(LateError, match="only 200 windows in 30 s"):
+        verdicts(windows(0.0)[:200], 30.0, ["rules"])
 
 
 def test_an_autopilot_that_is_not_given_is_skipped_with_a_sentence(
