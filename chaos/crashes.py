@@ -241,13 +241,11 @@ def _crash(room: Room, scene: Scene) -> tuple[float, str]:
     if victim is None:
         raise CrashError(f"no {scene.program} runs at the {scene.end}")
     if scene.number is None:
-        return _flood(room, scene)
+        return _disturb(room, scene)
+    if scene.number == signal.SIGSTOP:
+        return _disturb(room, scene, str(victim.pid))
     said = len(room.ends[scene.end].lines)
     victim.send_signal(scene.number)
-    if scene.number == signal.SIGSTOP:
-        time.sleep(STOP_S)
-        victim.send_signal(signal.SIGCONT)
-        return STOP_S, str(room.ask(scene.end, "hello")["state"])
 
     def there() -> bool:
         hello = room.ask(scene.end, "hello")
@@ -265,12 +263,12 @@ def _crash(room: Room, scene: Scene) -> tuple[float, str]:
     return time.monotonic() - began, str(room.ask(scene.end, "hello")["state"])
 
 
-def _flood(room: Room, scene: Scene) -> tuple[float, str]:
-    """How long the node's answer took when the flood was over, and the state of the tunnel then."""
-    line = [sys.executable, str(FLOODER), f"/{scene.end}/{NODE}", f"{STOP_S:g}"]
+def _disturb(room: Room, scene: Scene, *pid: str) -> tuple[float, str]:
+    """How long the node's answer took when the flood or the halt was over, and the state of the tunnel then."""
+    line = [sys.executable, str(FLOODER), f"/{scene.end}/{NODE}", f"{STOP_S:g}", *pid]
     told = subprocess.run(line, env=room.environment, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
     if told.returncode:
-        raise CrashError(f"the flood did not run: {told.stderr.strip()[-500:]}")
+        raise CrashError(f"{FLOODER.name} failed: {told.stderr.strip()[-500:]}")
     return float(told.stdout), str(room.ask(scene.end, "hello")["state"])
 
 

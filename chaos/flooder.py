@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flood of ROS 2: `flooder.py NODE SECONDS` publishes and calls NODE's services as fast as it can.
+"""A flood of ROS 2: `flooder.py NODE SECONDS [PID]` publishes and calls NODE's services as fast as it can.
 
-Prints how many seconds the node's next answer took when the flood was over. Exits with 1 if it never came.
+With the PID of the node's process, that stands still for so long instead. Prints how many seconds the node's next
+answer took when it was over. Exits with 1 if it never came.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -20,12 +23,17 @@ FOUND_S, ANSWER_S = 20.0, 30.0
 TEXT_BYTES = 50_000
 
 
-def flood(node: Node, name: str, seconds: float) -> Client:
-    """For so long: large log lines and parameter events, and calls of two services."""
+def flood(node: Node, name: str, seconds: float, pid: int = 0) -> Client:
+    """For so long: large log lines and parameter events, and calls of two services; or the process `pid` stopped."""
     suites = node.create_client(ListSuites, f"{name}/list_suites")
     info = node.create_client(GetInfo, f"{name}/get_info")
     if not (suites.wait_for_service(FOUND_S) and info.wait_for_service(FOUND_S)):
         sys.exit(f"{name} has no services")
+    if pid:
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        return info
     logs = node.create_publisher(Log, "/rosout", 10)
     events = node.create_publisher(ParameterEvent, "/parameter_events", 10)
     steps: tuple[Callable[[], object], ...] = (
@@ -43,10 +51,10 @@ def flood(node: Node, name: str, seconds: float) -> Client:
 
 def main() -> int:
     """Flood, and ask."""
-    name, seconds = sys.argv[1], float(sys.argv[2])
+    name, seconds, pid = sys.argv[1], float(sys.argv[2]), int(sys.argv[3] if len(sys.argv) > 3 else 0)
     rclpy.init()
     node = rclpy.create_node("flooder")
-    info = flood(node, name, seconds)
+    info = flood(node, name, seconds, pid)
     began = time.monotonic()
     last = info.call_async(GetInfo.Request())
     rclpy.spin_until_future_complete(node, last, timeout_sec=ANSWER_S)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from crashes import NODE, SCENES, Outcome, measure, page
+from crashes import NODE, SCENES, STOP_S, Outcome, measure, page
 
 RUNS = 2  # 20 and more for the record: 'tools/run chaos/run crashes'
 
@@ -18,6 +18,7 @@ def test_a_crash(name: str) -> None:
     assert len(outcome.back_s) == RUNS and outcome.wrong == 0, outcome
     if scene.program == NODE:
         assert outcome.lost == 0 < outcome.sent, outcome
+    assert STOP_S not in outcome.back_s, "of a node that stood still, its answer counts"
 
 
 def test_the_page_says_what_was_lost() -> None:
