@@ -10,7 +10,7 @@ import contextlib
 import random
 import time
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from pqc_mav_sim.impairment.settings import Impairment
 
 # What a stranger may hear, fewer bytes than it sent: Retry to a replayed hello, Restart to a frame of no session.
 NOTHING = (0x53, 0x63)
+HANDSHAKE = 0x43  # of the gcs; its attempt follows
 FLOOD_S = 5.0
 GUESSES = 3
 
@@ -139,9 +140,9 @@ def replayed(room: Room, row: Row, _generator: random.Random) -> None:
         repeater.close()
     code = invitation.wait(60)
     row.need(code == 0 and not any("got nothing" in each for each in invitation.lines), "the ground saw another taker")
-    answers = [each for each in repeater.heard if each[0] not in NOTHING]
     row.need(repeater.sent > 50, f"the thief sent {repeater.sent} datagrams only")
-    row.need(not answers, f"{len(answers)} answers came to the thief")
+    wrong = more_than_copies_buy(repeater.heard, repeater.spent)
+    row.need(not wrong, wrong)
     room.fresh()
     _, text = room.invite()
     again = Repeater(room, recording.flows)
@@ -149,8 +150,22 @@ def replayed(room: Room, row: Row, _generator: random.Random) -> None:
     again.close()
     more = [each for each in again.heard if each[0] not in NOTHING]
     row.need(not more, f"{len(more)} answers came from the next invitation")
-    nothing = len(repeater.heard) + len(again.heard)
+    nothing = sum(each[0] in NOTHING for each in (*repeater.heard, *again.heard))
     row.outcome = f"{repeater.sent:,} and {again.sent:,} copies, {nothing} times Retry or Restart came back; {said}"
+
+
+def more_than_copies_buy(heard: Sequence[bytes], spent: int) -> str:
+    """What came back that docs/protocol.md does not have, "" for nothing.
+
+    If a copy overtakes the drone's own hello, one ServerHello goes to the thief (section 6); if it overtakes a packet,
+    challenges and copies do (section 14).
+    """
+    answers = [each for each in heard if each[0] not in NOTHING]
+    handshakes = {each[1:9] for each in answers if each[0] == HANDSHAKE}
+    if len(handshakes) > 1:
+        return f"answers of {len(handshakes)} handshakes came to the thief"
+    got = sum(map(len, answers))
+    return f"the thief got {got} bytes for {spent}" if got > 3 * spent else ""
 
 
 def used(room: Room, row: Row, _generator: random.Random) -> None:

@@ -108,12 +108,13 @@ def _wire() -> socket.socket:
 class Repeater(Background):
     """A thief that sends datagrams to the invitation's port, from its own address and from the drone's, until closed.
 
-    `heard` is what came back to its own address.
+    `heard` is what came back to its own address, `spent` how many bytes it sent from there.
     """
 
     def __init__(self, room: Room, flows: list[attacks.Flow], pause_s: float = 0.002) -> None:
         self.sent = 0
         self.heard: list[bytes] = []
+        self.spent = 0
         self._flows = flows
         self._socket, self._wire = room.own_socket(), room.own_wire()
         self._pause_s = pause_s
@@ -128,6 +129,7 @@ class Repeater(Background):
                 at += 1
                 with contextlib.suppress(OSError):
                     self._socket.sendto(flow.payload, (GCS, PORT))
+                    self.spent += len(flow.payload)
                     self._wire.send(flow.frame)
                     self.sent += 2
             with contextlib.suppress(OSError):

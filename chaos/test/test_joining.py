@@ -11,7 +11,7 @@ import joining
 import joining_thief
 import pqc_mav_tunnel
 import pytest
-from joining import Row, page
+from joining import Row, more_than_copies_buy, page
 
 from pqc_mav_cli.joining import channel
 from pqc_mav_cli.joining.line import Line
@@ -36,6 +36,14 @@ def test_a_thief_that_succeeds_is_a_problem() -> None:
     row.need(False, "the thief got keys")
     assert row.problems == ["the thief got keys"]
     assert "| a used line | “spent” | the thief got keys |" in page([row], "a machine")
+
+
+def test_copies_that_come_first_buy_one_handshake_and_three_times_their_bytes() -> None:
+    one, other = (b"\x43" + bytes([each]) * 8 for each in b"12")
+    packet = b"\x03" + bytes(48)
+    assert more_than_copies_buy([b"\x53" + bytes(56), one, one, packet], 40) == ""
+    assert "answers of 2 handshakes" in more_than_copies_buy([one, other], 40)
+    assert "49 bytes for 16" in more_than_copies_buy([packet], 16)
 
 
 def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
