@@ -88,9 +88,6 @@ class BaseModel(pydantic.BaseModel, metaclass=_Meta):
     def model_dump(self, mode: str = "python") -> dict[str, Any]:
         return json.loads(self.json()) if mode == "json" else self.dict()
 
-    def model_dump_json(self) -> str:
-        return self.json()
-
     @classmethod
     def model_json_schema(cls) -> dict[str, Any]:
         raise BenchError("The JSON Schema needs pydantic 2; here is pydantic 1.")
