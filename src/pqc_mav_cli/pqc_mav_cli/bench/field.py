@@ -28,9 +28,10 @@ def field(
 ) -> int:
     """Measure a board for others: every operation alone, all suites, the named links; pack and verify it.
 
-    Temperature, frequency governor and throttling are in each run; the governor is set to 'performance' meanwhile where
-    that is allowed (root). Power is measured if a sensor is there, and left out if not. Six runs take some hours: close
-    other programs, and cool the board as in the air. Asked again after an interruption, it goes on where it was.
+    Temperature, clock and frequency governor are in each run of a suite; for those, the governor is set to
+    'performance' if that is allowed (root). Power is measured if a sensor is there, and left out if not. Six runs take
+    some hours: close other programs, and cool the board as in the air. Asked again after an interruption, it goes on
+    where it was.
     'pqcmav bench verify FILE' checks the file anywhere.
     """
     from pqc_mav_bench import archive as archives
