@@ -43,6 +43,7 @@ class MetricsAggregator:
     def __init__(self) -> None:
         self.run = RunMetrics()
         self._drone: dict[str, Any] = {}
+        self._clock_uncertainty_ms = 0.0
 
     def start_suite(self, context: Mapping[str, Any], crypto: Mapping[str, Any]) -> None:
         """A fresh run: nothing of the last one is left."""
@@ -103,7 +104,8 @@ class MetricsAggregator:
     def record_clock(
         self, clock: ClockEstimate, *, wall_difference_s: float | None, agent_delay_ms: float | None
     ) -> None:
-        """The exchange of time stamps before the campaign."""
+        """The exchanges of time stamps before the run and, of two clocks, after it."""
+        self._clock_uncertainty_ms = clock.uncertainty_ns / 1e6
         put(
             self.run.clock_sync,
             {
@@ -169,7 +171,7 @@ class MetricsAggregator:
         if not ours or not theirs:
             return
         offset_ms = run.clock_sync.offset_ms or 0.0
-        uncertainty = 0.0 if shared else (run.clock_sync.round_trip_ms or 0.0) / 2
+        uncertainty = 0.0 if shared else self._clock_uncertainty_ms
         put(
             run.latency_jitter,
             {**metric_mapping.latency(ours, theirs, offset_ms, shared), "owd_uncertainty_ms": uncertainty},

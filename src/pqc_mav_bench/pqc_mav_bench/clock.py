@@ -31,12 +31,19 @@ class Exchange:
 
 @dataclass(frozen=True)
 class ClockEstimate:
-    """What several exchanges say together."""
+    """What several exchanges say together; `at_ns` on the controller's clock."""
 
     offset_ns: float
     round_trip_ns: int
     exchanges: int
     spread_ns: float
+    at_ns: int
+    drift_ns: float = 0.0
+
+    @property
+    def uncertainty_ns(self) -> float:
+        """The offset is wrong by no more during a run between two estimates."""
+        return (self.round_trip_ns + self.drift_ns) / 2
 
 
 def estimate(exchanges: Iterable[Exchange]) -> ClockEstimate:
@@ -46,4 +53,17 @@ def estimate(exchanges: Iterable[Exchange]) -> ClockEstimate:
         raise ValueError("no usable exchange of time stamps")
     best = min(good, key=lambda exchange: exchange.round_trip_ns)
     offsets = [exchange.offset_ns for exchange in good]
-    return ClockEstimate(best.offset_ns, best.round_trip_ns, len(good), max(offsets) - min(offsets))
+    return ClockEstimate(best.offset_ns, best.round_trip_ns, len(good), max(offsets) - min(offsets), best.t1)
+
+
+def between(before: ClockEstimate, after: ClockEstimate, at_ns: float) -> ClockEstimate:
+    """The estimate for a moment of a run, during which the clocks drift."""
+    change = after.offset_ns - before.offset_ns
+    return ClockEstimate(
+        before.offset_ns + change * (at_ns - before.at_ns) / (after.at_ns - before.at_ns),
+        max(before.round_trip_ns, after.round_trip_ns),
+        before.exchanges + after.exchanges,
+        max(before.spread_ns, after.spread_ns, abs(change)),
+        round(at_ns),
+        abs(change),
+    )

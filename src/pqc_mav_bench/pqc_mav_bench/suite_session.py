@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pqc_mav_bench import metric_mapping
 from pqc_mav_bench.aggregator import MetricsAggregator
-from pqc_mav_bench.clock import ClockEstimate, estimate
+from pqc_mav_bench.clock import ClockEstimate, between, estimate
 from pqc_mav_bench.collectors.clock_id import machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.errors import AgentLostError, AgentTakenError, BenchError, StoppedError, SuiteFailedError
@@ -157,6 +157,8 @@ class SuiteSession:
             marks.collect = time.monotonic()
             enter(COLLECT)
             drone, gcs = self._collect(item.suite, changes)
+            if not self._shared_clock:
+                clock = between(clock, self.synchronise(), (marks.traffic + marks.collect) / 2 * 1e9)
             wall = _wall_difference_s(drone, gcs, clock.offset_ns)
             aggregator.record_clock(clock, wall_difference_s=wall, agent_delay_ms=delay_ms)
             self._record_drone(aggregator, drone, item.suite, attempt)

@@ -112,18 +112,15 @@ def test_an_agent_that_stays_away_stops_the_campaign_which_resumes(tmp_path, mon
 
 
 def test_an_agent_that_another_controller_holds_is_waited_for_and_costs_no_try(tmp_path, monkeypatch):
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, suites=("cs-a",))
     bench.ground.taken = 3 * OPTIONS.attempts
-    assert bench.run()
-    assert bench.schedule.counts().completed == 3
-    assert [line for line in bench.log if "another controller" in line] == [bench.log[0]]
-
+    assert bench.run() and bench.schedule.counts().completed == 1
     monkeypatch.setattr(campaign_module, "TAKEN_S", 0.0)
-    other = Bench(tmp_path, "other")
+    other = Bench(tmp_path, "other", suites=("cs-a",))
     other.ground.taken = 99
     with pytest.raises(AgentTakenError, match="another controller"):
         other.run()
-    assert other.schedule.counts().pending == 3
+    assert other.schedule.counts().pending == 1
 
 
 @pytest.mark.parametrize("when", ["before the file", "before the state"])
