@@ -133,6 +133,8 @@ class MetricsAggregator:
         """Adds the ground's measurement (None: it is missing), computes what needs both sides, and judges the run."""
         if gcs is not None:
             self._merge(gcs, options)
+        rates = [side.get("handed_bytes_per_s") for side in (self._drone, gcs or {})]
+        self._handed_bytes_per_s = [rate for rate in rates if rate is not None]
         self._derive()
         sanity.apply(self.run)
         status.fill(self.run)
@@ -205,10 +207,9 @@ class MetricsAggregator:
         ]
         put(run.crypto_primitives, {"primitives_ms": sum(times) if times else None})
         self._derive_foreign_load()
-        energy, plane = run.power_energy.energy_j, run.data_plane
-        if energy is not None and plane.plain_tx_bytes is not None and plane.gcs_plain_tx_bytes is not None:
-            bits = 8 * (plane.plain_tx_bytes + plane.gcs_plain_tx_bytes)
-            put(run.power_energy, {"energy_per_bit_nj": energy * 1e9 / bits if bits else None})
+        power_w, ends = run.power_energy.power_mean_w, self._handed_bytes_per_s
+        if power_w is not None and len(ends) == 2 and sum(ends):
+            put(run.power_energy, {"energy_per_bit_nj": power_w * 1e9 / (8 * sum(ends))})
 
     def _derive_foreign_load(self) -> None:
         """What else each machine did: on one machine, both ends' processes are the campaign's own."""

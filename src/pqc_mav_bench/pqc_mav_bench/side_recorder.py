@@ -144,6 +144,7 @@ class SideRecorder:
             "epoch": status.epoch,
             "keys": [list(each) for each in self.watch.keys_since(self._began_s)],
             "counters": delta,
+            "handed_bytes_per_s": self._window and self.watch.handed_bytes_per_s(*self._window),
             "counted_s": self.watch.counters_s - self._first_s,
             "handshakes": self.watch.handshakes_since(self._began_s),
             "link": {name: value for name, value in self._link.items() if value == value},  # NaN: unknown

@@ -93,6 +93,7 @@ def side(suite: str, role: str, **changes: Any) -> dict[str, Any]:
         "keys": [[suite, 3]],
         "counters": counters(160, 150) if drone else counters(150, 160),
         "counted_s": 0.5,
+        "handed_bytes_per_s": 40 * (150 if drone else 160) / 0.5,
         "handshakes": [handshake(suite, role=role)],
         "link": {"jitter_ms": 1.0, "gap_p95_ms": 4.0, "rtt_ms": 0.05, "rtt_min_ms": 0.03},
         "system": {

@@ -7,7 +7,7 @@ import copy
 import re
 
 import pytest
-from support import DELAYS, OPTIONS, good_run, handshake, mavlink, measured, side
+from support import DELAYS, OPTIONS, POWER, good_run, handshake, mavlink, measured, side
 
 from pqc_mav_bench import metric_mapping, sanity
 from pqc_mav_bench.aggregator import MetricsAggregator, OverwriteError, put
@@ -40,7 +40,7 @@ def test_both_sides_end_up_in_their_fields():
     assert (run.workload.sent_packets, run.workload.lost_packets) == (310, 0)
     assert run.rekey.phi == pytest.approx(0.012 / 60.012)
     assert (run.rekey.rekey_count, run.rekey.rekey_ms) == (1, 13.0)
-    assert run.power_energy.energy_per_bit_nj == pytest.approx(2e9 / (8 * 40 * 310))
+    assert run.power_energy.energy_per_bit_nj == pytest.approx(POWER["power_mean_w"] * 1e9 / (8 * 40 * 310 / 0.5))
     assert run.system_gcs.tunnel_cpu_percent == 2.0
     assert run.crypto_identity.kem_nist_level == 3
     assert run.run_context.host == "test machine"
@@ -327,6 +327,7 @@ TAMPERED = [
     ("window_classes_are_whole", lambda d: d["data_plane"]["window_classes"].update({"1": 1})),
     ("window_classes_are_whole", lambda d: d["data_plane"].update(gcs_window_deepest=3)),
     ("energy_is_power_times_time", lambda d: d["power_energy"].update(energy_j=3.0)),
+    ("energy_is_power_times_time", lambda d: d["power_energy"].update(energy_per_bit_nj=1.0)),
     ("percentiles_are_ordered", lambda d: d["latency_jitter"].update(rtt_p95_ms=0.1)),
     ("percentiles_are_ordered", lambda d: d["system_drone"].update(cpu_peak_percent=1.0)),
     ("distributions_are_whole", lambda d: d["latency_jitter"]["rtt_classes"].update({"1": 17})),

@@ -70,6 +70,7 @@ QUANTITIES = {
     "power_mean_w": Quantity("power_energy.power_mean_w", "Power (W)"),
     "power_peak_w": Quantity("power_energy.power_peak_w"),
     "energy_j": Quantity("power_energy.energy_j", "Energy (J)"),
+    "energy_per_bit_nj": Quantity("power_energy.energy_per_bit_nj"),
     "wall_per_data": Quantity("lifecycle.wall_per_data"),
 }
 

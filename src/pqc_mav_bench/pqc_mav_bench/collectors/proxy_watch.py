@@ -3,6 +3,7 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from pqc_mav_common import qos
 UP_STATES = (TunnelStatus.UP, TunnelStatus.DEGRADED, TunnelStatus.REKEYING)
 KEPT = 2048  # a run may have a thousand handshakes, and some fail
 KEYS_KEPT = 2048
+HANDED_KEPT = 8192  # once a second: more than two hours
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class ProxyWatch:
         self._links: dict[str, Arrived] = {}
         self._handshakes: list[Arrived] = []
         self._keys: list[tuple[float, str, int]] = []  # when, suite and epoch: each change
+        self._handed: deque[tuple[float, int]] = deque(maxlen=HANDED_KEPT)  # when, bytes handed to applications
         self._on_handshake: Callable[[Any], None] | None = None
         make = node.create_subscription
         make(TunnelStatus, f"{name}/status", self._take_status, qos.latched(64))
@@ -80,6 +83,15 @@ class ProxyWatch:
     def counters_s(self) -> float:
         """When those came (monotonic)."""
         return 0.0 if self._stats is None else self._stats.at_s
+
+    def handed_bytes_per_s(self, begin_s: float, end_s: float) -> float | None:
+        """What it handed to applications in a window, between its first and last reading there; None of fewer."""
+        with self._changed:
+            inside = [(at_s, count) for at_s, count in self._handed if begin_s <= at_s <= end_s]
+        if len(inside) < 2:
+            return None
+        (first_s, first), (last_s, last) = inside[0], inside[-1]
+        return (last - first) / (last_s - first_s)
 
     def link(self) -> dict[str, Any]:
         """The newest LinkQuality of what this end receives; {} before one came."""
@@ -134,7 +146,8 @@ class ProxyWatch:
     def _take_stats(self, message: Any) -> None:
         if self._ours(message):
             with self._changed:
-                self._stats = Arrived(time.monotonic(), message)
+                self._stats = now = Arrived(time.monotonic(), message)
+                self._handed.append((now.at_s, message.plain_tx_bytes))
                 self._changed.notify_all()
 
     def _take_link(self, message: Any) -> None:

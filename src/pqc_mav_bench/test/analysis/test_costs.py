@@ -33,6 +33,13 @@ def test_budget_of_the_published_flight():
     assert budget.share_percent == pytest.approx(0.0212, abs=1e-4)
 
 
+def test_energy_per_bit_is_of_all_traffic_where_a_run_has_it():
+    table = pd.DataFrame({"suite": ["a", "b"], "power_mean_w": [4.0, 4.0], "throughput_mbps": [2.0, 4.0]})
+    assert list(energy.per_bit_ranking(table)["energy_per_bit_nj"]) == [1000, 2000]
+    both_ways = energy.per_bit_ranking(table.assign(energy_per_bit_nj=[math.nan, 500.0]))
+    assert list(both_ways["energy_per_bit_nj"]) == [500]
+
+
 def test_trapezoid_refuses_time_running_back():
     assert printed_only.trapezoid_j([2, 4], [0, 1]) == 3
     with pytest.raises(ValueError, match="rising order"):

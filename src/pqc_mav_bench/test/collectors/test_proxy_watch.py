@@ -6,7 +6,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pqc_mav_interfaces.msg import TunnelStatus
+import pytest
+from pqc_mav_interfaces.msg import TunnelStats, TunnelStatus
 
 from pqc_mav_bench.collectors import proxy_watch
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
@@ -39,6 +40,16 @@ def test_each_change_is_remembered_once_and_only_of_a_session() -> None:
     told(node, "b", 3)
     assert watch.keys_since(began) == [("b", 2), ("b", 3)]
     assert watch.keys_since(0.0) == [("a", 1), ("b", 2), ("b", 3)]
+
+
+def test_what_was_handed_on_a_second_is_between_two_readings_of_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Listens()
+    watch = ProxyWatch(node, "/d/p")
+    for at_s, count in ((1.0, 500), (2.0, 1000), (3.0, 4000), (4.0, 7000), (5.0, 7001)):
+        monkeypatch.setattr(proxy_watch.time, "monotonic", lambda at_s=at_s: at_s)
+        node.heard["/d/p/stats"](TunnelStats(drone_id="d", plain_tx_bytes=count))
+    assert watch.handed_bytes_per_s(1.5, 4.5) == 3000.0
+    assert watch.handed_bytes_per_s(1.5, 2.5) is None
 
 
 def test_memory_is_bounded() -> None:
