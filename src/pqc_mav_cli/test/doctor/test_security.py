@@ -288,22 +288,22 @@ def test_what_a_configuration_sets_is_found_in_either_form() -> None:
     [
         ("~/keys", ["/c.yaml"]),
         ("keys", ["./c.yaml"]),
-        ("/work/keys", ["--paused", "/c.yaml"]),
-        ("/work/keys", ["/c.yaml", CONFIG]),
-        ("/work/keys", ["--door", "/run/d", "--node", "/gcs/pqc_proxy", "--set", "suite=x", "c.yaml"]),
-        ("/elsewhere", ["--set", "keys=/work/keys", "/c.yaml"]),
+        ("/opt/keys", ["--paused", "/c.yaml"]),
+        ("/opt/keys", ["/c.yaml", CONFIG]),
+        ("/opt/keys", ["--door", "/run/d", "--node", "/gcs/pqc_proxy", "--set", "suite=x", "c.yaml"]),
+        ("/elsewhere", ["--set", "keys=/opt/keys", "/c.yaml"]),
     ],
 )
 def test_the_keys_of_an_end_are_found_by_its_command_line(machine: Machine, folder: str, arguments: list[str]) -> None:
-    for home in ("/srv", "/work"):
+    for home in ("/srv", "/opt"):
         machine.write(f"{home}/keys/psk.key", "pqcmav-key 1\n", 0o604)
         machine.write(f"{home}/c.yaml", f"role: drone\nkeys: {folder}\n", 0o644)
     machine.write("/c.yaml", f"role: drone\nkeys: {folder}\n", 0o644)
     machine.write(f"{PID}/cmdline", "\0".join(["/usr/bin/pqcmav-tunneld", *arguments]) + "\0")
-    machine.at(f"{PID}/cwd").symlink_to("/work")
+    machine.at(f"{PID}/cwd").symlink_to("/opt")
     (bad,) = [finding for finding in machine.checks() if finding.level is Level.FAIL]
     assert "/keys/psk.key (mode 0604) can be read by every user" in bad.text
-    assert ("/srv" if folder == "~/keys" else "/work") in bad.text
+    assert ("/srv" if folder == "~/keys" else "/opt") in bad.text
 
 
 @pytest.mark.parametrize("arguments", ["pqcmav-tunneld\0gcs.yaml\0", "python3\0proxy\0", "pqcmav-tunneld\0/none\0"])
