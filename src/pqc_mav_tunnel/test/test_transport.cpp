@@ -312,7 +312,9 @@ TEST(Transport, MalformedIsWhatBreaksTheRules) {
   own.resize(21);
   EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), malformed);
   own[0] = 0x43;
-  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), repeated);  // says nothing
+  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), malformed);  // without a frame
+  own.push_back(0);
+  EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), repeated);  // PAD: says nothing
   EXPECT_EQ(drone.end.on_datagram(own, Transport::kElsewhere + 1, drone.now), malformed);
   own[1] ^= 1;
   EXPECT_EQ(drone.end.on_datagram(own, 0, drone.now), malformed);
