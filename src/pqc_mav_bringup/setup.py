@@ -9,8 +9,8 @@ PACKAGE = "pqc_mav_bringup"
 
 
 def files(folder: str, pattern: str) -> tuple[str, list[str]]:
-    """The data_files entry of one folder of this package."""
-    return f"share/{PACKAGE}/{folder}", sorted(str(path) for path in Path(folder).glob(pattern))
+    """The data_files entry of one folder of this package; its build folder has links to files that went since."""
+    return f"share/{PACKAGE}/{folder}", sorted(str(path) for path in Path(folder).glob(pattern) if path.exists())
 
 
 setup(
