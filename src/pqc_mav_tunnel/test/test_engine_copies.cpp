@@ -135,16 +135,20 @@ TEST(EngineAgain, WhereOnePathLivesItGoesBySameWayASecondTime) {
   EXPECT_EQ(total(*ways.gcs, "drop_replay"), replays);
 }
 
+/// Settled on the first path alone, where what passes is recorded.
+bool recorded_by_one(TwoWays& ways) {
+  if (!settled(ways) || !ways.drone->use_path("other", "off") || !ways.passes()) return false;
+  std::this_thread::sleep_for(300ms);  // the ground station has the drone's word
+  ways.lte->record(true);
+  return true;
+}
+
 class EngineLate : public ::testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(RekeyFirst, EngineLate, ::testing::Bool());
 
 TEST_P(EngineLate, AHeldBackCommandIsNotExecutedLate) {
   TwoWays ways(Second::udp);
-  ASSERT_TRUE(settled(ways));
-  ASSERT_TRUE(ways.drone->use_path("other", "off"));
-  ASSERT_TRUE(ways.passes());
-  std::this_thread::sleep_for(300ms);
-  ways.lte->record(true);
+  ASSERT_TRUE(recorded_by_one(ways));
   const auto held = message(76, 1), override_held = message(kOverride, 1);
   decltype(ways.lte->take(Way::down)) packets;
   bool held_back = false;
@@ -178,11 +182,7 @@ TEST_P(EngineLate, AHeldBackCommandIsNotExecutedLate) {
 
 TEST(EngineSilence, WhatIsHeldBackWithAllElseIsNotExecutedEither) {
   TwoWays ways(Second::udp);
-  ASSERT_TRUE(settled(ways));
-  ASSERT_TRUE(ways.drone->use_path("other", "off"));
-  ASSERT_TRUE(ways.passes());
-  std::this_thread::sleep_for(300ms);
-  ways.lte->record(true);
+  ASSERT_TRUE(recorded_by_one(ways));
   ways.lte_passes(true, false);
   const auto held = message(kOverride, 1);
   const auto end = std::chrono::steady_clock::now() + 4300ms;  // 2 s and the round trip, of which 2 s count at most
