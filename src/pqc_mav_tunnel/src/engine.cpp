@@ -150,9 +150,12 @@ std::optional<RelayWay> Engine::Impl::way() const {
   if (const auto* paths = data->paths()) {
     const auto& entry = paths->entry(out.gcs.path);
     if (entry.radio || paths->only_commands(out.gcs.path)) return std::nullopt;
-    const bool address = is_ipv4(entry.via) || is_ipv6(entry.via);
-    if (!entry.via.empty()) (address ? out.from : out.device) = entry.via;
-    if (!entry.via.empty() && !address) out.from.clear();
+    if (is_ipv4(entry.via) || is_ipv6(entry.via)) {
+      out.from = entry.via;
+    } else if (!entry.via.empty()) {
+      out.device = entry.via;
+      out.from.clear();
+    }
   }
   out.gcs.local = {};
   out.gcs.path = 0;
