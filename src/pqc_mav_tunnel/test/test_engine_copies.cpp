@@ -143,6 +143,20 @@ bool recorded_by_one(TwoWays& ways) {
   return true;
 }
 
+TEST(EngineAgain, ALostCommandDoesNotComeAfterANewerOne) {
+  TwoWays ways(Second::udp);
+  ASSERT_TRUE(recorded_by_one(ways));
+  const auto older = message(76, 1), newer = message(76, 2);
+  ways.lte_passes(true, false);
+  ways.ground.send(older, plain_port(*ways.gcs, "uav1"));
+  ASSERT_TRUE(eventually([&] { return !ways.lte->take(Way::down).empty(); })) << "it is lost";
+  ways.lte_passes(true, true);
+  ways.ground.send(newer, plain_port(*ways.gcs, "uav1"));
+  EXPECT_EQ(ways.autopilot.receive(300ms), older);
+  EXPECT_EQ(ways.autopilot.receive(300ms), newer);
+  EXPECT_EQ(ways.autopilot.receive(300ms), std::nullopt);
+}
+
 class EngineLate : public ::testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(RekeyFirst, EngineLate, ::testing::Bool());
 

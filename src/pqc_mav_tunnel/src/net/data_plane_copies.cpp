@@ -81,12 +81,14 @@ void DataPlane::copy_sealed(Link& link, ByteView packet, std::uint64_t now) noex
   send_by_others(link, packet, now);
   if (!(paths_ ? paths_->word().again : link.paths->again()) || commands_alone(link)) return;
   if (!link.again) link.again = std::make_unique<PacketAgain>();
+  // This one has not left yet. A command that was lost must not come after one that takes it back.
+  send_again(link, PacketAgain::kAll, now);
   link.again->keep(packet, now);
 }
 
-void DataPlane::send_again(Link& link, std::uint64_t now) noexcept {
+void DataPlane::send_again(Link& link, std::uint64_t due_by, std::uint64_t now) noexcept {
   if (!link.again) return;
-  link.again->send_due(now, [&](ByteView packet) {
+  link.again->send_due(due_by, [&](ByteView packet) {
     if (!several(link) || link.peer.empty()) return;
     if (shaped(link)) link.shaper->charge(packet.size());
     send_counted(link, packet, link.peer);

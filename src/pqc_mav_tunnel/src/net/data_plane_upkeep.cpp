@@ -221,7 +221,7 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
   pace_autopilot(link, now);
   send_parameters(link, now);
   follow_path(link, now);
-  send_again(link, now);
+  send_again(link, now, now);
   note_arrived(link, now);
   const auto before = link.session.ended();
   bool notify = link.session.tick(now);

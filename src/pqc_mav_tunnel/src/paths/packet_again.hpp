@@ -14,6 +14,7 @@ namespace pqcmav {
 class PacketAgain {
  public:
   static constexpr std::uint64_t kAfter = 200'000'000;  // ns; asked for ten times a second
+  static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static constexpr std::size_t kPlaces = 16, kMost = 400;
 
   /// What is longer, or one too many, goes once.
@@ -24,10 +25,10 @@ class PacketAgain {
     place.size = packet.size();
     place.due = now + kAfter;
   }
-  /// Gives out what is due, the oldest first.
+  /// Gives out what is due by then, the oldest first.
   template <typename Send>
-  void send_due(std::uint64_t now, Send send) {
-    for (; count_ > 0 && places_[first_].due <= now; first_ = (first_ + 1) % kPlaces, --count_)
+  void send_due(std::uint64_t by, Send send) {
+    for (; count_ > 0 && places_[first_].due <= by; first_ = (first_ + 1) % kPlaces, --count_)
       send(ByteView(places_[first_].bytes).first(places_[first_].size));
   }
 
