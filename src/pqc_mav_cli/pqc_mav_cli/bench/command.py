@@ -15,6 +15,7 @@ import typer
 
 from pqc_mav_cli.bench.field import field, verify_file
 from pqc_mav_cli.bench.links import links
+from pqc_mav_cli.bench.power import power
 from pqc_mav_cli.bench.primitives import primitives
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode
@@ -31,6 +32,7 @@ bench_app = typer.Typer(
 bench_app.command()(primitives)
 bench_app.command()(links)
 bench_app.command()(field)
+bench_app.command()(power)
 
 _ROOT = Path("logs/benchmarks")
 _QUICK_S = 4.0
