@@ -22,6 +22,7 @@ from priority import OF_GCS, prefer
 from storm_ends import CONNECT_S, Fleet, Gcs, built
 from storms_page import page
 from storms_result import (
+    KILLED,
     Delivery,
     Rekeys,
     Run,
@@ -45,7 +46,7 @@ _CALM_S = 5.0  # between two storms
 _SLICES = 5
 _COUNTERS_S = 2.2  # the engine asks the kernel what it dropped once a second
 _NOTICED_S = 4.0  # by then all drones have noticed, and the fleet has said so
-_KILL, _CUT, _COLD = "gcs killed", "all cut off", "cold start"
+_CUT, _COLD = "all cut off", "cold start"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +118,7 @@ def _fly(keys: str, names: Sequence[str], one_kib: int, options: argparse.Namesp
         _connect(fleet)
         steady = _steady(gcs, fleet, one_kib, options)
         storms = []
-        for kind in (_KILL, _CUT):
+        for kind in (KILLED, _CUT):
             for _ in range(options.storms):
                 time.sleep(_CALM_S)
                 storms.append(_storm(kind, gcs, fleet, options))
@@ -175,7 +176,7 @@ def _storm(kind: str, gcs: Gcs, fleet: Fleet, options: argparse.Namespace) -> St
     before: dict[str, int] = {}
     threads: dict[str, float] = {}
     began = time.monotonic()
-    if kind == _KILL:
+    if kind == KILLED:
         gcs.restart()
     else:
         before, threads = dict(gcs.counts().totals), gcs.threads()

@@ -12,6 +12,7 @@ from accounting import Account, EndCounts
 KIB_A_DRONE = 26.0
 FEWEST_FOR_MEMORY = 50  # below, what a drone adds is lost among what the process takes anyway
 MOST_UP, LATEST_S = 0.95, 30.0
+KILLED = "gcs killed"  # which each drone must notice; of those that are cut off some may not
 FLAT = 0.20  # by so much a message may cost more in the largest fleet than in the smallest
 # What the gcs counts of a storm: whom it asked for a cookie, told to wait, told of its restart, left out.
 COUNTED = ("hs_completed", "hs_retried", "hs_busy", "hs_failed", "hs_limit", "restarts_told", "drop_kernel")
@@ -126,6 +127,15 @@ class Rekeys:
         """The most in a second."""
         return max(self.seconds, default=0)
 
+    def problems(self) -> list[str]:
+        """What is wrong, in words."""
+        found = self.delivery.problems()
+        if self.failed:
+            found.append(f"{sum(self.failed.values())} of {sum(self.seconds)} failed")
+        if not sum(self.seconds):
+            found.append("none began")
+        return found
+
 
 @dataclass
 class Run:
@@ -224,10 +234,11 @@ def judge(runs: Sequence[Run]) -> list[str]:
             found.append(f"{size}: {run.steady.drone_kib:.1f} KiB a drone at the gcs")
         found += [f"{size}: {problem}" for problem in run.steady.delivery.problems()]
         if run.rekeys:
-            found += [f"{size}, rekeys: {problem}" for problem in run.rekeys.delivery.problems()]
+            found += [f"{size}, rekeys: {problem}" for problem in run.rekeys.problems()]
         for storm in (each for each in run.storms if not each.no_goal):
-            if not storm.lost:
-                found.append(f"{size}, {storm.kind}: no drone lost its session")
+            lost = sum(storm.lost.values())
+            if lost < (storm.drones if storm.kind == KILLED else 1):
+                found.append(f"{size}, {storm.kind}: only {lost} lost their sessions")
             if (most := storm.up_again_s(MOST_UP)) > goal_s(storm.drones):
                 found.append(f"{size}, {storm.kind}: 95 % up again after {most:.1f} s")
             if (last := storm.up_again_s(1.0)) > LATEST_S:

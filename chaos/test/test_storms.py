@@ -114,12 +114,18 @@ def test_good_runs_pass() -> None:
         ),
         (Run(steady(delivery=Delivery(mixed_up=2)), []), "2 messages delivered to the wrong end"),
         (Run(steady(delivery=Delivery(spoiled=3)), []), "3 messages spoiled"),
-        (Run(steady(), [Storm("gcs killed", 1000, 1.0, [], {})]), "1000 drones, gcs killed: no drone lost its session"),
+        (
+            Run(steady(), [Storm("gcs killed", 1000, 1.0, [1.0] * 999, {"silence": 999})]),
+            "1000 drones, gcs killed: only 999 lost their sessions",
+        ),
+        (Run(steady(), [Storm("all cut off", 1000, 5.0, [], {})]), "all cut off: only 0 lost their sessions"),
         (Run(steady(delivery=Delivery(again=1)), []), "1 messages doubled"),
         (
             Run(steady(), [], Rekeys(1000, 60.0, [1], delivery=Delivery(mixed_up=4))),
             "rekeys: 4 messages delivered to the wrong end",
         ),
+        (Run(steady(), [], Rekeys(1000, 60.0, [30, 30], {"timeout": 50})), "1000 drones, rekeys: 50 of 60 failed"),
+        (Run(steady(), [], Rekeys(1000, 60.0, [0, 0])), "1000 drones, rekeys: none began"),
         (
             Run(steady(), [Storm("gcs killed", 1000, 1.0, [3.1] * 1000, {"silence": 1000})]),
             "95 % up again after 3.1",
