@@ -65,7 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print and write; 0 when shaping kept its promise, 3 when this machine cannot."""
+    """Measure, print and write; 0 when shaping lost no command, 3 when this machine cannot."""
     if air.refused("overload"):
         return 3
     machine = tables.machine()

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+import argparse
 
+import handshakes
+import pytest
 from handshakes import ROWS, Row, Timed, cells, suites_page
 from links import Link, NamedLink
 
@@ -30,6 +32,18 @@ def test_a_goal_is_met_by_the_95th_percentile_and_only_when_all_ended() -> None:
     assert timed(9.0, goal=None).verdict == "-"
 
 
+@pytest.mark.parametrize(("seconds", "goal", "code"), [(0.5, 1.0, 0), (3.0, 1.0, 1), (None, 1.0, 1), (3.0, None, 0)])
+def test_a_goal_that_is_missed_fails_the_run(
+    monkeypatch: pytest.MonkeyPatch, seconds: float | None, goal: float | None, code: int
+) -> None:
+    monkeypatch.setattr(handshakes.air, "need_root", lambda: "")
+    monkeypatch.setattr(handshakes, "in_processes", lambda *_: [timed(seconds, goal=goal)])
+    parser = argparse.ArgumentParser()
+    handshakes.arguments(parser)
+    parser.add_argument("--output", default="")
+    assert handshakes.run(parser.parse_args([])) == code
+
+
 def test_a_row_says_how_many_ended_and_how_fast() -> None:
     line = [str(cell) for cell in cells(timed(0.5, 0.7, None))]
     assert line[3:7] == ["2/3", "0.50", "0.70", "0.70"]
@@ -44,7 +58,7 @@ def test_the_page_of_suites_has_the_median_of_both_runs_and_its_interval() -> No
         for suite in suites
         for link in map(NamedLink, PRESETS)
     ]
-    text = suites_page(runs, "a machine", Namespace(runs=30, jobs=1))
+    text = suites_page(runs, "a machine", argparse.Namespace(runs=30, jobs=1))
     assert "median of two runs of 30 connects each" in text
     # The interval of two runs is far wider than their span.
     assert text.count("| ML-768-AG-MD-65 | yes | 0.295 (0.0") == 1
