@@ -2,10 +2,12 @@
 """A gcs and a drone with a session, and an application at each: in the laboratory's network, or on loopback."""
 
 import multiprocessing
+import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,5 +130,34 @@ def on_loopback(
 
 def in_processes(measure: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
     """What each task gives, several at a time. In processes: a child is bound to the life of its thread."""
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(measure, tasks)
+    with (
+        ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _deaf) as pool,
+        ThreadPoolExecutor(jobs) as threads,
+    ):
+        try:
+            # A thread has one task in the pool at a time: the pool would take more than it runs, also after Ctrl-C.
+            yield from threads.map(lambda task: pool.submit(_stoppable, measure, task).result(), tasks)
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _deaf() -> None:
+    """A process of the pool goes by its parent: Ctrl-C reaches both. Programs that it starts do not inherit this."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+
+
+def _stoppable(measure: Callable[[Task], Result], task: Task) -> Result:
+    """Measure until the parent's SIGTERM, which unwinds once."""
+
+    def unwind(*_: object) -> None:
+        _deaf()
+        sys.exit(1)
+
+    signal.signal(signal.SIGTERM, unwind)
+    try:
+        return measure(task)
+    finally:
+        _deaf()
