@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Child processes of the laboratory: they end with their parent whatever happens to it, and may live in a namespace."""
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_common.child import start
+from pqc_mav_common.child import end, start
 from pqc_mav_common.helper import Helper, serve
 from pqc_mav_common.helper import HelperError as ChildError
 from pqc_mav_sim.impairment import netns
 
-__all__ = ["HERE", "Child", "ChildError", "into", "serve", "spawn"]
+__all__ = ["HERE", "Child", "ChildError", "end_all", "into", "serve", "spawn"]
 HERE = Path(__file__).resolve().parent
+_UNWIND_S = 15.0
 
 
 def into(namespace: int | None) -> dict[str, Any]:
@@ -26,6 +28,17 @@ def into(namespace: int | None) -> dict[str, Any]:
 def spawn(command: Sequence[str], *, namespace: int | None = None, **options: Any) -> subprocess.Popen[bytes]:
     """Start a process that the kernel kills when the calling thread ends. Call it from the main thread only."""
     return start(command, **into(namespace), **options)
+
+
+def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """End those that still run, and give them time to take away their keys: the kernel would kill them at once."""
+    running = list(processes)
+    for each in running:
+        each.terminate()
+    for each in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            each.wait(_UNWIND_S)
+        end(each)  # a signal that comes while Python forks may be lost
 
 
 class Child(Helper):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import air
-from children import spawn
+from children import end_all, spawn
 from ways import RATES, UNSEEN_RATES
 
 TRAIN, TEST = "train", "test"
@@ -92,22 +92,25 @@ def run(options: argparse.Namespace) -> int:
     running: dict[str, tuple[subprocess.Popen[bytes], Part]] = {}
     failed: list[str] = []
     begun = time.monotonic()
-    while waiting or running:
-        while waiting and len(running) < (1 if waiting[0].alone else options.jobs):
-            part = waiting.pop(0)
-            running[part.name] = (_start(folder, part), part)
-        time.sleep(POLL_S)
-        for name, (process, part) in list(running.items()):
-            if process.poll() is None:
-                continue
-            del running[name]
-            made = _unfinished(folder, part)
-            if process.returncode == 0 and made.exists():
-                made.rename(_file(folder, part))
-            else:
-                failed.append(name)
-            state = "failed" if name in failed else "recorded"
-            print(f"{time.monotonic() - begun:6.0f} s  {state} {name}; {len(waiting)} wait", flush=True)
+    try:
+        while waiting or running:
+            while waiting and len(running) < (1 if waiting[0].alone else options.jobs):
+                part = waiting.pop(0)
+                running[part.name] = (_start(folder, part), part)
+            time.sleep(POLL_S)
+            for name, (process, part) in list(running.items()):
+                if process.poll() is None:
+                    continue
+                del running[name]
+                made = _unfinished(folder, part)
+                if process.returncode == 0 and made.exists():
+                    made.rename(_file(folder, part))
+                else:
+                    failed.append(name)
+                state = "failed" if name in failed else "recorded"
+                print(f"{time.monotonic() - begun:6.0f} s  {state} {name}; {len(waiting)} wait", flush=True)
+    finally:
+        end_all(process for process, _ in running.values())
     if failed:
         print(f"dataset: {', '.join(failed)} failed; see the .log files in {folder}, and run this again.")
     return 1 if failed else 0

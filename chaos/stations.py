@@ -23,7 +23,7 @@ from pathlib import Path
 import air
 import pqc_mav_tunnel
 import tables
-from children import into, spawn
+from children import end_all, into, spawn
 from ends import DRONE_ID
 from links import Link
 from tally import percentile
@@ -270,15 +270,21 @@ def run(options: argparse.Namespace) -> int:
     results: dict[tuple[str, bool], list[Failover]] = {}
     begun, machine = time.monotonic(), tables.machine()
     for at in range(0, len(cells), options.jobs):
-        running = {cell: _start(cell, options) for cell in cells[at : at + options.jobs]}
-        for cell, process in running.items():
-            said, _ = process.communicate(timeout=options.runs * 60.0 + 60.0)
-            lines = said.decode().splitlines()
-            results[cell] = [Failover(**json.loads(line)) for line in lines if line.startswith("{")]
-            if process.returncode != 0 or len(results[cell]) != options.runs:
-                print(f"stations: {cell}: " + " / ".join(lines[-3:]))
-                return 1
-            print(f"{cell[0]}, {'standby' if cell[1] else 'no standby'}: {_row(cell, results[cell])[2:]}", flush=True)
+        running: dict[tuple[str, bool], subprocess.Popen[bytes]] = {}
+        try:
+            for cell in cells[at : at + options.jobs]:
+                running[cell] = _start(cell, options)
+            for cell, process in running.items():
+                said, _ = process.communicate(timeout=options.runs * 60.0 + 60.0)
+                lines = said.decode().splitlines()
+                results[cell] = [Failover(**json.loads(line)) for line in lines if line.startswith("{")]
+                if process.returncode != 0 or len(results[cell]) != options.runs:
+                    print(f"stations: {cell}: " + " / ".join(lines[-3:]))
+                    return 1
+                where = f"{cell[0]}, {'standby' if cell[1] else 'no standby'}"
+                print(f"{where}: {_row(cell, results[cell])[2:]}", flush=True)
+        finally:
+            end_all(running.values())
     text = page(results, options, machine, time.monotonic() - begun)
     detail = {
         f"{event}, standby {standby}": [asdict(one) for one in each] for (event, standby), each in results.items()
