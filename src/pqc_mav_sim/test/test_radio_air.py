@@ -122,6 +122,17 @@ def test_what_repeats_delays_and_loses_nothing(profile):
     assert world.modems[0].counts.statuses == (0 if profile == "satellite" else pytest.approx(2_000, rel=0.6))
 
 
+def test_what_repeats_comes_when_the_air_is_back():
+    world = World("elrs")
+    world.modems[0].from_host(HEARTBEAT * 3, 0.0)
+    world.air.fade(0, 1.0)
+    world.run(2)
+    assert HEARTBEAT not in world.heard[1]
+    world.air.fade(0, 0.0)
+    world.run(2)
+    assert world.heard[1].count(HEARTBEAT) == 3
+
+
 def test_waiting_is_measured():
     world = World()
     world.run(10, fill=(0, 1))

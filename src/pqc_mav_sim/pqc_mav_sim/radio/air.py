@@ -41,6 +41,7 @@ class Air:
         self._turn_ends = 0.0
         self._has_yielded = False
         self._free_at = [0.0] * len(modems)
+        self._again = [b""] * len(modems)  # what was lost of a radio that repeats
 
     def fade(self, sender: int, share: float) -> None:
         """From now on so much of what this radio sends is lost, besides what the channel loses."""
@@ -89,14 +90,14 @@ class Air:
         for number, modem in enumerate(self._modems):
             if self._now < self._free_at[number]:
                 continue
-            packet = modem.next_packet(modem.profile.most, self._now)
+            packet = self._again[number] or modem.next_packet(modem.profile.most, self._now)
             if not packet:
                 continue
-            end = self._now + modem.profile.flight_s(len(packet))
-            while modem.profile.repeats and self._loses(number, packet, end):
-                end += modem.profile.flight_s(len(packet))
-            self._free_at[number] = end
-            self._fly(number, packet, end + modem.profile.delay_s)
+            self._free_at[number] = end = self._now + modem.profile.flight_s(len(packet))
+            is_lost = modem.profile.repeats and self._loses(number, packet, end)
+            self._again[number] = packet if is_lost else b""
+            if not is_lost:
+                self._fly(number, packet, end + modem.profile.delay_s)
         self._now += _POLL_S
 
     def _fly(self, sender: int, packet: bytes, arrives: float) -> None:
