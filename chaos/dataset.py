@@ -79,13 +79,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Record what is missing; 0 when all is there, 1 when a part failed, 3 when this machine cannot."""
+    """Record what is missing; 0 when all is there, 1 when a part failed, 2 for an unknown split, 3 when it cannot."""
     if air.refused("dataset"):
         return 3
+    splits = options.splits.split(",")
+    if unknown := [name for name in splits if name not in (TRAIN, TEST)]:
+        print(f"dataset: no split {', '.join(unknown)}; there are: {TRAIN}, {TEST}")
+        return 2
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     asked = parts(options.minutes, options.profiles.split(","))
-    asked = [part for part in asked if part.name.partition("-")[0] in options.splits.split(",")]
+    asked = [part for part in asked if part.name.partition("-")[0] in splits]
     waiting = [part for part in asked if not _file(folder, part).exists()]
     # The longest first: little else would run beside one that is begun last. Those that are alone come at the end.
     waiting.sort(key=lambda part: (part.alone, next(i for i, each in enumerate(LONGEST) if each in part.name)))

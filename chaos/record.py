@@ -19,7 +19,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--file", default="windows.csv.gz", help="file to write: .csv, .csv.gz or .parquet")
     parser.add_argument(
-        "--attacks", default="", metavar="NAME,NAME", help="'all', 'unseen', 'benign', or some; empty = normal traffic"
+        "--attacks",
+        default="",
+        metavar="NAME,NAME",
+        help="'all', 'unseen', 'benign', 'starved', or names; empty = normal traffic",
     )
     parser.add_argument(
         "--rates", default=",".join(RATES), help="datagrams/s of each attack that has a rate; also 'random', 'bursts'"
@@ -35,20 +38,20 @@ def run(options: argparse.Namespace) -> int:
     if air.refused("record"):
         return 3
     names = [name for name in options.attacks.split(",") if name]
-    attacks = SETS[options.attacks] if options.attacks in SETS else [KNOWN[name] for name in names if name in KNOWN]
     profiles = options.profiles.split(",")
     for what, unknown, there in (
-        ("attack", [name for name in names if name not in KNOWN and name not in SETS], KNOWN),
+        ("attack", [name for name in names if name not in KNOWN and name not in SETS], [*SETS, *KNOWN]),
         ("profile", [name for name in profiles if name not in PROFILES], PROFILES),
     ):
         if unknown:
             print(f"record: no {what} {', '.join(unknown)}; there are: {', '.join(there)}")
             return 2
+    attacks = [attack for name in names for attack in SETS.get(name) or (KNOWN[name],)]
     rows: list[Row] = []
     generator = random.Random(options.seed)
     for profile in profiles:
         with Scene(PROFILES[profile], generator.randrange(1 << 30)) as scene:
-            often = [*attacks] * options.repeats
+            often = attacks * options.repeats
             rows += scene.attacked(often, options.rates.split(",")) if names else scene.normal(options.minutes * 60)
             print(f"{profile}: {len(rows)} windows so far", flush=True)
     write_rows(Path(options.file), rows)

@@ -56,6 +56,16 @@ def test_what_takes_the_processors_from_others_is_recorded_alone_and_last(
     assert not list(tmp_path.glob("train-*"))
 
 
+def test_a_split_that_does_not_exist_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(dataset.air, "need_root", lambda: "")
+    parser = argparse.ArgumentParser()
+    dataset.arguments(parser)
+    assert dataset.run(parser.parse_args(["--folder", str(tmp_path), "--splits", "tests"])) == 2
+    assert "no split tests; there are: train, test" in capsys.readouterr().out
+
+
 def test_three_hours_of_normal_traffic_are_for_judging_alone() -> None:
     minutes = [float(option(part, "--minutes")) for part in dataset.parts() if part.name.startswith("test-normal")]
     assert sum(minutes) >= 180

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from attacker_host import Attack as StrangersAttack
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.classes import CLASSES, FORGERY
+from pqc_mav_detect.dataset import Row
 from pqc_mav_detect.window import Window
 from pqc_mav_sim.impairment.settings import Impairment
 
@@ -56,6 +58,28 @@ def test_a_label_is_what_was_done_in_that_window_at_that_end() -> None:
     assert 11 <= sum(row.episode == FORGERY for row in at_gcs) <= 12
     assert 2 <= sum(row.label == FORGERY for row in at_gcs) <= 4
     assert {row.run for row in rows} == {"100/s forge@2"}
+
+
+def test_sets_and_names_may_be_mixed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done: list[str] = []
+
+    class Scene:
+        def __init__(self, *_: object) -> None: ...
+        def __enter__(self) -> Scene:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def attacked(self, attacks: list[ways.Attack], _: list[str]) -> list[Row]:
+            done.extend(attack.name for attack in attacks)
+            return []
+
+    monkeypatch.setattr(record.air, "need_root", lambda: "")
+    monkeypatch.setattr(record, "Scene", Scene)
+    parser = argparse.ArgumentParser()
+    record.arguments(parser)
+    given = ["--attacks", "all,roaming", "--profiles", "25", "--file", str(tmp_path / "windows.csv")]
+    assert record.run(parser.parse_args(given)) == 0
+    assert done == [*(attack.name for attack in ways.ATTACKS), "roaming"]
 
 
 @pytest.mark.parametrize(
