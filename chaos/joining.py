@@ -20,7 +20,7 @@ import attacks
 import joining_thief
 import pqc_mav_tunnel
 import tables
-from air import GCS, STRANGER
+from air import DRONE, GCS, STRANGER
 from ends import End
 from joining_room import PORT, Repeater, Room
 from links import Link
@@ -196,8 +196,7 @@ def guessed(room: Room, row: Row, generator: random.Random) -> None:
     asked = line.read(text)
     for _ in range(GUESSES):
         robbed(room, row, replace(asked, secret=generator.randbytes(32)).text(), "--wait 2")
-    suite = pqc_mav_tunnel.find_suite(channel.SUITE)
-    names = {"drone_id": channel.ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
+    names = _names()
     heard, sent, end_s = 0, 0, time.monotonic() + FLOOD_S
     with room.own_socket() as thief:
         while time.monotonic() < end_s:
@@ -210,6 +209,11 @@ def guessed(room: Room, row: Row, generator: random.Random) -> None:
     row.need(sent > 1000 and heard == 0, f"{sent} hellos, {heard} answers")
     joined(room, row, text)
     row.outcome = f"{GUESSES} attempts and {sent:,} hellos, not one answered (20,000/s are looked at; 2^256 secrets)"
+
+
+def _names() -> dict[str, str]:
+    suite = pqc_mav_tunnel.find_suite(channel.SUITE)
+    return {"drone_id": channel.ID, "suite": suite.id, "kem": suite.kem_name, "sig": suite.sig_name}
 
 
 def other_ground(room: Room, row: Row, _generator: random.Random) -> None:
@@ -231,15 +235,9 @@ def other_ground(room: Room, row: Row, _generator: random.Random) -> None:
 
 
 def flooded(room: Room, row: Row, generator: random.Random) -> None:
-    """Random datagrams at the port while the drone joins."""
+    """Random datagrams and false hellos at the port while the drone joins."""
     _, text = room.invite()
-    flows = [
-        attacks.Flow(b"\0" * 14 + payload, 14, True)
-        for payload in (*(attacks.random_payload(generator) for _ in range(200)),
-                        *(attacks.random_handshake(generator) for _ in range(200)))
-        if payload
-    ]  # fmt: skip
-    flood = Repeater(room, flows, 0.0005)
+    flood = Repeater(room, rubbish(generator), 0.0005)
     began_s = time.monotonic()
     joined(room, row, text)
     took_s = time.monotonic() - began_s
@@ -247,6 +245,22 @@ def flooded(room: Room, row: Row, generator: random.Random) -> None:
     answers = [each for each in flood.heard if each[0] not in NOTHING]
     row.need(flood.sent > 200 and not answers, f"{flood.sent} datagrams, {len(answers)} answers")
     row.outcome = f"{flood.sent:,} datagrams, {len(flood.heard)} times Restart came back; joined in {took_s:.1f} s"
+
+
+def rubbish(generator: random.Random) -> list[attacks.Flow]:
+    """200 random datagrams, random handshakes and false hellos each, by turns, in frames from the drone's address."""
+    thief, ground = (bytes.fromhex(air.MACS[address].replace(":", "")) for address in (STRANGER, GCS))
+    flows, names = [], _names()
+    for _ in range(200):
+        source = (DRONE, generator.randrange(1024, 65536))
+        for payload in (
+            attacks.random_payload(generator),
+            attacks.random_handshake(generator),
+            attacks.false_hello(generator, **names),
+        ):
+            frame = attacks.spoofed(payload, source, (GCS, PORT), (thief, ground))
+            flows.append(attacks.Flow(frame, len(frame) - len(payload), True))
+    return flows
 
 
 ROWS: dict[str, tuple[str, Callable[[Room, Row, random.Random], None]]] = {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import shutil
 
 import air
@@ -44,6 +45,13 @@ def test_copies_that_come_first_buy_one_handshake_and_three_times_their_bytes() 
     assert more_than_copies_buy([b"\x53" + bytes(56), one, one, packet], 40) == ""
     assert "answers of 2 handshakes" in more_than_copies_buy([one, other], 40)
     assert "49 bytes for 16" in more_than_copies_buy([packet], 16)
+
+
+def test_rubbish_goes_to_the_port_and_has_hellos_that_are_looked_at() -> None:
+    flows = joining.rubbish(random.Random(1))
+    to = joining.PORT.to_bytes(2, "big")
+    assert all(flow.frame[12:14] == b"\x08\x00" and flow.frame[36:38] == to and flow.payload_at == 42 for flow in flows)
+    assert 3 * sum(channel.ID.encode() in flow.payload for flow in flows) == len(flows) == 600
 
 
 def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
