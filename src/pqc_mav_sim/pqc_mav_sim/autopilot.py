@@ -62,6 +62,8 @@ class AutopilotConfig:
             raise ValueError(f"altitude {self.altitude_m:g} m is out of range: give 2 to 120")
         if not 0.0 <= self.cruise_s <= 86400.0:
             raise ValueError(f"cruise time {self.cruise_s:g} s is out of range: give 0 to 86400")
+        if "MAV_SYS_ID" in dict(self.params):
+            raise ValueError("MAV_SYS_ID follows the system id: give that")
         if self.like not in HABITS:
             known = ", ".join(name for name in HABITS if name)
             raise ValueError(f"there is no autopilot '{self.like}' to be like: give one of {known}")

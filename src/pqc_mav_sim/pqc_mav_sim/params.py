@@ -17,8 +17,8 @@ HASH_NAME = "_HASH_CHECK"
 NAME_BYTES = 16
 
 
-class ParamRefusedError(Exception):
-    """A PARAM_SET that is not carried out; `code` is the MAV_PARAM_ERROR to answer with."""
+class ParamRefusedError(ValueError):
+    """A value that is not set; `code` is the MAV_PARAM_ERROR to answer with."""
 
     DOES_NOT_EXIST = 1
     OUT_OF_RANGE = 2

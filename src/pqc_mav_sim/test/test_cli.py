@@ -131,6 +131,8 @@ def test_ground_reports_a_refusal(make_vehicle, make_ground, capfd, monkeypatch)
         (["--connect", "127.0.0.1:9", "--battery", "101"], "give 0 to 100"),
         (["--connect", "127.0.0.1:9", "--param", "COM_LOW_BAT_ACT"], "not NAME=VALUE"),
         (["--connect", "127.0.0.1:9", "--param", "COM_NONE=1"], "COM_NONE does not exist"),
+        (["--connect", "127.0.0.1:9", "--param", "COM_DL_LOSS_T=3"], "COM_DL_LOSS_T must be 5..300"),
+        (["--connect", "127.0.0.1:9", "--param", "MAV_SYS_ID=7"], "MAV_SYS_ID follows the system id"),
         (["--connect", "127.0.0.1:9", "--home", "47,8"], "latitude,longitude,altitude"),
         (["--connect", "127.0.0.1:9", "--home", "99,8,0"], "out of range"),
         (["--connect", "127.0.0.1:9", "--duration", "0"], "more than 0"),
