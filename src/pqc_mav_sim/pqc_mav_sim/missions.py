@@ -65,6 +65,7 @@ class MissionProtocol:
     def __init__(self, plan: MissionPlan) -> None:
         self.plan = plan
         self._upload: _Upload | None = None
+        self._uploader: Partner | None = None  # of the last whole upload
         self.handlers: dict[int, Callable[[Partner, Message, float], list[Message]]] = {
             mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_LIST: self._request_list,
             mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_INT: self._request_item,
@@ -117,6 +118,9 @@ class MissionProtocol:
     def _item(self, partner: Partner, msg: Message, t: float) -> list[Message]:
         """Take one item of the running upload."""
         upload = self._upload
+        is_again = upload is None and partner == self._uploader and msg.seq == len(self.plan.items) - 1
+        if is_again and msg.mission_type == _FLIGHT_PLAN:  # the first answer was lost
+            return [self._ack(partner, mavlink.MAV_MISSION_ACCEPTED, _FLIGHT_PLAN)]
         if upload is None or upload.partner != partner or msg.mission_type != _FLIGHT_PLAN:
             return [self._ack(partner, mavlink.MAV_MISSION_ERROR, msg.mission_type)]
         upload.asked_at, upload.retries = t, 0
@@ -131,6 +135,7 @@ class MissionProtocol:
         if len(upload.items) < upload.count:
             return [self._request(upload)]
         self._install(upload.items)
+        self._uploader = partner
         return [self._ack(partner, mavlink.MAV_MISSION_ACCEPTED, _FLIGHT_PLAN)]
 
     def _on_ack(self, partner: Partner, msg: Message, _t: float) -> list[Message]:

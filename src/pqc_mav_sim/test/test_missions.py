@@ -140,6 +140,18 @@ def test_item_out_of_the_blue_and_beyond_the_end(bench):
     assert ack.type == mavlink.MAV_MISSION_INVALID_SEQUENCE
 
 
+def test_last_item_that_comes_again_is_accepted_again(bench):
+    items = [item(0), item(1)]
+    upload(bench, items)
+    (ack,) = bench.send(items[1])
+    assert ack.type == mavlink.MAV_MISSION_ACCEPTED
+    assert len(bench.flight.mission.items) == 2
+    for sysid, sent in ((255, items[0]), (255, item(1, kind=mavlink.MAV_MISSION_TYPE_FENCE)), (254, items[1])):
+        bench.client.srcSystem = sysid
+        (ack,) = bench.send(sent)
+        assert ack.type == mavlink.MAV_MISSION_ERROR
+
+
 def test_uploaded_mission_is_flown_and_reported(bench):
     upload(
         bench,
