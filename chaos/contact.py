@@ -46,7 +46,8 @@ _SETTLED_S = 1.0
 class Contact:
     """One run: seconds until the drone was up (None: not at all), and the commands after that.
 
-    `most_lost`: of the commands, besides one in a hundred. `drawn`, `most_drawn`: datagrams to who asked for none.
+    `most_lost`: of the commands, besides one in a hundred. `drawn`: datagrams to an address that asked for none, at
+    most `most_drawn`; a run that counts these has no drone.
     """
 
     attack: str
@@ -164,7 +165,7 @@ def _recorded(count: int, seed: int, alone_s: float = 0.0) -> Contact:
         back = time.monotonic()
         if alone_s:
             return Contact(
-                "a recorded ClientHello with its proof, from the drone's own IP", 0.0,
+                "a recorded ClientHello with its proof, from the drone's own IP", None,
                 drawn=len(overtaking.drawn(played[-1], relay.gcs, two_ends.HOST, alone_s)), most_drawn=MOST_DRAWN,
             )  # fmt: skip
         with _Player(played[1:-1], relay.gcs):
@@ -208,13 +209,13 @@ def problems(contacts: Sequence[Contact]) -> list[str]:
     """Return what is not as it must be, in words."""
     found = []
     for each in contacts:
-        if each.up_s is None or each.up_s > each.up_limit_s:
+        if each.most_drawn and not 0 < each.drawn <= each.most_drawn:
+            found.append(f"{each.attack}: {each.drawn} datagrams drawn")
+        if not each.most_drawn and (each.up_s is None or each.up_s > each.up_limit_s):
             took = "never" if each.up_s is None else f"after {each.up_s:.1f} s"
             found.append(f"{each.attack}: up {took}")
         if each.delivered < LEAST_DELIVERED * each.sent - each.most_lost:
             found.append(f"{each.attack}: {each.delivered} of {each.sent} commands delivered")
-        if each.drawn > each.most_drawn:
-            found.append(f"{each.attack}: {each.drawn} datagrams drawn")
     return found
 
 
@@ -229,7 +230,9 @@ def section(contacts: Sequence[Contact]) -> str:
         times = [each.up_s for each in those if each.up_s is not None]
         sent, delivered = (sum(getattr(each, name) for each in those) for name in ("sent", "delivered"))
         share = f"{delivered} of {sent}" if sent else "-"
-        drawn = max(each.drawn for each in those) if any(each.most_drawn for each in those) else "-"
-        rows.append((attack, f"{len(times)}/{len(those)}", f"{max(times, default=float('nan')):.2f} s", share, drawn))
+        if those[0].most_drawn:
+            rows.append((attack, "-", "-", share, max(each.drawn for each in those)))
+            continue
+        rows.append((attack, f"{len(times)}/{len(those)}", f"{max(times, default=math.nan):.2f} s", share, "-"))
     head = ("the attacker", "up", "worst", "commands delivered", "datagrams drawn")
     return text + tables.markdown(head, rows)

@@ -43,6 +43,10 @@ def test_data_is_told_from_what_an_overtaker_passes_on() -> None:
     assert [is_data(bytes([first, 1])) for first in (0x80, 0xA0, 0xC0)] == [True, True, False]
 
 
+def proof(drawn: int) -> Contact:
+    return Contact("proof", None, drawn=drawn, most_drawn=10)
+
+
 def test_what_came_and_how_late_is_judged() -> None:
     assert problems([Contact("race", 1.0, 100, 99), Contact("recordings", 1.0)]) == []
     assert problems([Contact("race", 1.0, 100, 98), Contact("forged", None), Contact("recordings", 9.0)]) == [
@@ -50,10 +54,15 @@ def test_what_came_and_how_late_is_judged() -> None:
         "forged: up never",
         "recordings: up after 9.0 s",
     ]
-    assert (
-        problems([Contact("moved", 1.0, 100, 89, most_lost=10), Contact("proof", 0.0, drawn=10, most_drawn=10)]) == []
-    )
-    assert problems([Contact("moved", 1.0, 100, 88, most_lost=10), Contact("proof", 0.0, drawn=11, most_drawn=10)]) == [
+    assert problems([Contact("moved", 1.0, 100, 89, most_lost=10), proof(1), proof(10)]) == []
+    assert problems([Contact("moved", 1.0, 100, 88, most_lost=10), proof(0), proof(11)]) == [
         "moved: 88 of 100 commands delivered",
+        "proof: 0 datagrams drawn",
         "proof: 11 datagrams drawn",
     ]
+
+
+def test_without_a_drone_none_is_up() -> None:
+    text = contact.section([Contact("race", 0.2, 100, 99), proof(8), proof(9)])
+    assert "| race | 1/1 | 0.20 s | 99 of 100 | - |" in text
+    assert "| proof | - | - | - | 9 |" in text
