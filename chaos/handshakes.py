@@ -112,7 +112,8 @@ def run(options: argparse.Namespace) -> int:
         print("  ".join(str(cell) for cell in cells(each)), flush=True)
     whole = {"machine": machine, "limit_s": _LIMIT_S, "results": [asdict(each) for each in results]}
     name, written = ("handshakes_suites", suites_page) if options.suites else ("handshakes_lossy", page)
-    tables.publish(options.output, name, written(results, machine, options), whole)
+    part = not options.suites and len(lossy) < len(ROWS)
+    tables.publish(options.output, name, written(results, machine, options), whole, part=part)
     return 0 if all(each.verdict in ("met", "-") for each in results) else 1
 
 

@@ -12,8 +12,6 @@ import time
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
 
 import air
 import attacks
@@ -75,10 +73,9 @@ def run(options: argparse.Namespace) -> int:
             for problem in rows[-1].problems:
                 print(f"       {problem}", flush=True)
     failed = [row.name for row in rows if row.problems]
-    if options.output and not options.only:
-        tables.write_page(Path(options.output) / "joining.md", page(rows, tables.machine()))
-        content: dict[str, Any] = {"machine": tables.machine(), "rows": [asdict(row) for row in rows]}
-        tables.write_json(Path(options.output) / "joining.json.gz", content)
+    machine = tables.machine()
+    content = {"machine": machine, "rows": [asdict(row) for row in rows]}
+    tables.keep(options.output, "joining", page(rows, machine), content, part=len(rows) < len(ROWS))
     return 1 if failed else 0
 
 

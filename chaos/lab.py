@@ -3,7 +3,6 @@
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import tables
@@ -61,10 +60,9 @@ def run(options: argparse.Namespace) -> int:
     print("\n" + tables.aligned(tables.HEAD, rows))
     verdict = summary(len(rows), notes, seconds)
     print("\n" + verdict)
-    if options.output:
-        tables.write_page(Path(options.output) / "chaos.md", page(rows, notes, repeated, machine, verdict))
-        whole = {"machine": machine, "seed": options.seed, "verdict": verdict, "repeated": repeated, "rows": details}
-        tables.write_json(Path(options.output) / "chaos.json.gz", whole)
+    whole = {"machine": machine, "seed": options.seed, "verdict": verdict, "repeated": repeated, "rows": details}
+    text = page(rows, notes, repeated, machine, verdict)
+    tables.keep(options.output, "chaos", text, whole, part=len(chosen) < len(CONDITIONS))
     return 1 if notes else 0
 
 

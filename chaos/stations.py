@@ -290,7 +290,7 @@ def run(options: argparse.Namespace) -> int:
         f"{event}, standby {standby}": [asdict(one) for one in each] for (event, standby), each in results.items()
     }
     whole = {"machine": machine, "runs": detail, "problems": problems(results)}
-    tables.publish(options.output, "stations", text, whole)
+    tables.publish(options.output, "stations", text, whole, part=len(options.events) < len(EVENTS))
     return 1 if problems(results) else 0
 
 

@@ -17,6 +17,7 @@ from pqc_mav_bench.json_text import as_lines, rounded
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.markdown import table as markdown  # noqa: F401 - its name for every page here
 
+RESULTS = Path(__file__).resolve().parent.parent / "bench" / "results"
 HEAD = (
     "condition", "sent", "delivered", "lost", "unexplained", "twice", "reordered", "longest gap ms", "recovered s",
     "rekeys", "drops", "RSS MiB drone", "RSS MiB gcs", "verdict",
@@ -96,10 +97,17 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
-def publish(folder: str, name: str, text: str, content: dict[str, Any]) -> None:
-    """Show a page; keep it and the figures behind it where a folder is named."""
+def publish(folder: str, name: str, text: str, content: dict[str, Any], *, part: bool = False) -> None:
+    """Show a page, and keep it."""
     print("\n" + text)
-    if folder:
+    keep(folder, name, text, content, part=part)
+
+
+def keep(folder: str, name: str, text: str, content: dict[str, Any], *, part: bool) -> None:
+    """Keep a page and its figures if a folder is named; one without all rows (`part`) replaces none on record."""
+    if folder and part and Path(folder).resolve() == RESULTS:
+        print("Not all rows were asked for: the page on record stays, and --output FOLDER keeps this one.")
+    elif folder:
         write_page(Path(folder) / f"{name}.md", text)
         write_json(Path(folder) / f"{name}.json.gz", content)
 

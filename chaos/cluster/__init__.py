@@ -63,5 +63,6 @@ def run(options: argparse.Namespace) -> int:
         "about": about, "attempts": [dataclasses.asdict(each) for each in tried], "sources": seen,
         "runs": {name: [dataclasses.asdict(each) for each in runs] for name, runs in outcomes.items()},
     }  # fmt: skip
-    tables.publish(options.output, _PAGE, page(outcomes, tried, seen, about), whole)
+    text = page(outcomes, tried, seen, about)
+    tables.publish(options.output, _PAGE, text, whole, part=len(options.scenes) < len(SCENES))
     return 1 if problems(outcomes, tried, seen) else 0

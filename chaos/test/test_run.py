@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tables
 
 RUN = Path(__file__).resolve().parent.parent / "run"
 
@@ -20,6 +21,10 @@ def test_a_package_that_lacks_is_named_with_what_installs_it(monkeypatch: pytest
     assert ended.value.code == (
         "chaos: 'strangers' needs the Python package 'pqc_mav_wirespec': run 'tools/setup.sh chaos' and then again"
     )
+
+
+def test_the_default_folder_is_that_of_the_record() -> None:
+    assert runpy.run_path(str(RUN))["RESULTS"] == tables.RESULTS
 
 
 @pytest.mark.parametrize("command", ["overload", "lab"])
