@@ -88,9 +88,9 @@ class Outcome:
 
     def good(self, scene: Scene) -> bool:
         """Whether it is as it has to be."""
-        if scene.program == NODE:
-            return self.lost == 0 and self.wrong == 0
-        return self.wrong == 0 and max(self.back_s) <= BACK_S
+        if not self.sent or self.wrong:
+            return False
+        return self.lost == 0 if scene.program == NODE else max(self.back_s) <= BACK_S
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,8 +105,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write; 0 when every scene is as it has to be."""
-    machine = tables.machine()
     names = options.only.split(",") if options.only else list(SCENES)
+    if unknown := [name for name in names if name not in SCENES]:
+        print(f"crashes: no scene {', '.join(unknown)}; there are: {', '.join(SCENES)}")
+        return 2
+    machine = tables.machine()
     outcomes = {}
     for name in names:
         try:

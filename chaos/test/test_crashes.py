@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import argparse
 import random
 
 import pytest
-from crashes import NODE, SCENES, STOP_S, Outcome, measure, page
+from crashes import NODE, SCENES, STOP_S, Outcome, measure, page, run
 
 RUNS = 2  # 20 and more for the record: 'tools/run chaos/run crashes'
 
@@ -27,3 +28,9 @@ def test_the_page_says_what_was_lost() -> None:
     assert "FAILED" not in told and told.count("| ok |") == 3
     assert page({"node": late, "tunnel": late}, "here").count("FAILED") == 2
     assert not Outcome(1000, 0, [0.5], 1).good(SCENES["node"])
+    assert not Outcome(0, 0, [0.5], 0).good(SCENES["node"])
+
+
+def test_an_unknown_scene_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(argparse.Namespace(only="node,nodes")) == 2
+    assert "no scene nodes; there are: node, ground" in capsys.readouterr().out
