@@ -14,7 +14,6 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from typing import Any
 
 import tables
 from background import Background
+from children import spawn
 from crashes import QUICK, TUNNEL, CrashError, Room
 from tally import percentile
 
@@ -157,7 +157,7 @@ def stressed(count: int) -> Iterator[None]:
         return
     if shutil.which("stress-ng") is None:
         raise CrashError("stress-ng is not here: 'apt-get install stress-ng'")
-    with subprocess.Popen(["stress-ng", "--quiet", "--cpu", str(count)]) as stress:
+    with spawn(["stress-ng", "--quiet", "--cpu", str(count)]) as stress:
         try:
             yield
         finally:

@@ -5,9 +5,15 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from children import HERE
 from failsafe import ENDS, FAILSAFE_S, SETTINGS, Kill, Timer, measure, page
+
+from pqc_mav_common.waiting import wait_until
 
 # 20 for the record: PQCMAV_FAILSAFE_KILLS=20, or 'tools/run chaos/run failsafe'.
 KILLS = int(os.environ.get("PQCMAV_FAILSAFE_KILLS", "3"))
@@ -26,6 +32,28 @@ def test_the_timer_trips_once_per_silence_and_only_beyond_its_limit() -> None:
     timer.begin()
     timer.check(14.0)
     assert (timer.trips, timer.longest_s) == (0, 0.5)
+
+
+STRESSED = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from failsafe import stressed
+with stressed(1):
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_wants_the_cores_dies_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stress = tmp_path / "stress-ng"
+    stress.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    stress.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    process = subprocess.Popen([sys.executable, "-c", STRESSED], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with process:
+        pid = wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), 30.0)
+        process.kill()
+    assert pid and wait_until(lambda: not Path(f"/proc/{pid}").exists(), 5.0)
 
 
 @pytest.mark.parametrize("end", ENDS)
