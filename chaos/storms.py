@@ -77,6 +77,14 @@ def run(options: argparse.Namespace) -> int:
     if min(options.drones) < 1 or options.rate <= 0 or options.seconds <= 0 or options.storms < 0 or options.cut <= 0:
         print("storms: all numbers must be above 0.")
         return 2
+    try:
+        suites = [pqc_mav_tunnel.find_suite(name) for name in options.suites.split(",")] if options.rekey else []
+    except pqc_mav_tunnel.TunnelError as error:
+        print(f"storms: {error}")
+        return 2
+    if len({suite.sig_name for suite in suites}) > 1:
+        print("storms: the suites have several signatures: name some that end alike.")
+        return 2
     if not built():
         print("storms: pqcmav-fleet and pqcmav-tunneld are missing: run 'tools/setup.sh benchmarks' and use tools/run.")
         return 2

@@ -188,6 +188,21 @@ def _options(**changes: Any) -> argparse.Namespace:
     return argparse.Namespace(**(base | changes))
 
 
+@pytest.mark.parametrize(
+    ("suites", "words"),
+    [
+        ("cs-mlkem768-aesgcm-mldsa65,nope", 'no suite "nope"'),
+        ("cs-mlkem768-aesgcm-mldsa65,cs-mlkem512-aesgcm-mldsa44", "several signatures"),
+    ],
+)
+def test_suites_that_cannot_fly_are_refused_before_anything_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], suites: str, words: str
+) -> None:
+    monkeypatch.setattr(storms, "built", lambda: pytest.fail("begun"))
+    assert storms.run(_options(rekey=1.0, suites=suites)) == 2
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.skipif(not storms.built(), reason="pqcmav-fleet is not built: run 'tools/setup.sh benchmarks'")
 def test_a_small_fleet_comes_back(tmp_path: Path) -> None:
     options = _options(output=str(tmp_path), rekey=1.0)
