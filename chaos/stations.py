@@ -223,6 +223,8 @@ def one(world: World, event: str, generator: random.Random) -> Failover:
     world.wait(_WATCH_S[event])
     world.end()
     south = world.heard(SOUTH, watched)
+    if event == "restarted" and south is not None and south < since:
+        raise StationsError("the station took so long to start again that the other one was heard first")
     # North's own last commands were on the way when it went: they came before any of south's.
     stale = 0 if south is None else sum(who == NORTH and at > south for at, who in world.arrivals)
     firsts = {SOUTH: south}

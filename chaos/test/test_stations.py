@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The judgement and the page of `chaos/run stations`; the network itself is the command's."""
 
+import random
+import time
 from argparse import Namespace
+from types import SimpleNamespace
 
+import pytest
 import stations
 from stations import GOALS, NORTH, SOUTH, Failover, problems
 
@@ -23,6 +27,23 @@ def test_what_is_slow_or_stale_is_named():
         "2 stale commands were accepted: killed with standby",
         "1 of 1 stopped with standby took more than 0.1 s",
     ]
+
+
+def test_a_start_that_the_other_station_forestalls_is_no_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = object.__new__(stations.World)
+    ready_s = time.monotonic() + 5.0
+    north = SimpleNamespace(start=lambda: None, end=lambda _: None, said=lambda _: [ready_s])
+    world.daemons, world.arrivals = {NORTH: north}, []  # type: ignore[dict-item]
+    for name in ("begin", "end", "wait"):
+        monkeypatch.setattr(stations.World, name, lambda *_: None)
+
+    def work(self: stations.World, *_: object) -> bool:
+        self.arrivals.append((time.monotonic(), SOUTH))
+        return True
+
+    monkeypatch.setattr(stations.World, "work", work)
+    with pytest.raises(stations.StationsError, match="took so long"):
+        stations.one(world, "restarted", random.Random(1))
 
 
 def test_the_page_counts_where_the_restarted_station_was_first():
