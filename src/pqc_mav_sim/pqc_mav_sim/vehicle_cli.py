@@ -71,7 +71,9 @@ def build_parser() -> argparse.ArgumentParser:
         "--shared-clock", action="store_true", help="the ground client runs on this machine: measure one-way latency"
     )
     parser.add_argument(
-        "--on-request", action="store_true", help="send only heartbeats until streams are asked for, as ArduPilot does"
+        "--on-request",
+        action="store_true",
+        help="send only heartbeats until MAV_CMD_SET_MESSAGE_INTERVAL asks for more (REQUEST_DATA_STREAM is ignored)",
     )
     parser.add_argument(
         "--like",
