@@ -76,7 +76,9 @@ class Counts(Background):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's options."""
     parser.add_argument("--folder", default="captures", help="where the captures go, as .csv.gz")
-    parser.add_argument("--tools", default=",".join(TOOLS), help="which, each in its own network at the same time")
+    parser.add_argument(
+        "--tools", default=",".join(TOOLS), help="which, one after another, each in a network of its own"
+    )
     parser.add_argument("--seed", type=int, default=1)
 
 

@@ -55,7 +55,7 @@ class RekeyResult:
 
 @dataclass
 class Observation:
-    """Everything one run measured. Counters are those of both processes, summed over restarts; memory in KiB."""
+    """Everything one run measured. Counters are those of each end's newest process; memory in KiB."""
 
     connect_ms: float = 0.0
     ways: dict[str, Way] = field(default_factory=dict)
