@@ -49,11 +49,6 @@ class TrafficProcess:
         endpoints = [{**vars(end), "socket": end.socket.fileno()} for end in ends]
         self._child.ask("start", endpoints=endpoints, sizes=sizes or messages.sizes(), log=str(log) if log else None)
 
-    @property
-    def pid(self) -> int:
-        """Of the traffic process."""
-        return self._child.pid
-
     def snapshot(self) -> dict[str, Any]:
         """Counts so far; longest gaps since the last snapshot."""
         return self._child.ask("snapshot")
