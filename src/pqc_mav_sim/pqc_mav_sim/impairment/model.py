@@ -8,12 +8,8 @@ frames repeats and changing one setting leaves the draws for the others alone.
 import math
 import random
 from dataclasses import dataclass
-from statistics import NormalDist
 
-from pqc_mav_sim.impairment.settings import NORMAL, Impairment
-
-_NORMAL = NormalDist()
-_SMALLEST = 1e-12
+from pqc_mav_sim.impairment.settings import Impairment
 
 
 @dataclass(frozen=True)
@@ -86,5 +82,4 @@ class ImpairedDirection:
 
     def _delay_s(self, for_jitter: float) -> float:
         rules = self.impairment
-        spread = _NORMAL.inv_cdf(max(for_jitter, _SMALLEST)) if rules.distribution == NORMAL else 2 * for_jitter - 1
-        return max(0.0, rules.delay_ms + rules.jitter_ms * spread) / 1000
+        return max(0.0, rules.delay_ms + rules.jitter_ms * (2 * for_jitter - 1)) / 1000

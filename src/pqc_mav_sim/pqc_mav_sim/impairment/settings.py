@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-UNIFORM = "uniform"
-NORMAL = "normal"
 KINDS = ("", "data", "control", "handshake")
 
 
@@ -37,8 +35,7 @@ class Impairment:
 
     Attributes:
         delay_ms: time each frame takes.
-        jitter_ms: spread of the delay: half the width when uniform, the standard deviation when normal.
-        distribution: `uniform` or `normal`, of the jitter.
+        jitter_ms: by so much the delay is longer or shorter at most, all alike.
         keep_order: a frame waits for the one before it, as on most real links; otherwise jitter reorders, as in netem.
         loss: share of frames lost, 0..1.
         burst: mean number of frames lost in a row (two-state Markov chain, Gilbert 1960); 1 = independent losses.
@@ -56,7 +53,6 @@ class Impairment:
 
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
-    distribution: str = UNIFORM
     keep_order: bool = True
     loss: float = 0.0
     burst: float = 1.0
@@ -79,8 +75,6 @@ class Impairment:
             raise ImpairmentError("dead_ms needs burst = 1 and loss below 1 (down cuts the link)")
         if self.only not in KINDS:
             raise ImpairmentError(f"only '{self.only}' is no kind of datagram: give {', '.join(KINDS[1:])}")
-        if self.distribution not in (UNIFORM, NORMAL):
-            raise ImpairmentError(f"distribution '{self.distribution}' is unknown: give {UNIFORM} or {NORMAL}")
         if self.burst > 1 and self.loss >= self.burst / (self.burst + 1):
             raise ImpairmentError(f"loss = {self.loss:g} cannot be reached with bursts of {self.burst:g} frames")
 
