@@ -83,7 +83,7 @@ def summary(c: ReportInput) -> list[str]:
     suites = c.runs["suite"].nunique()
     first = (
         f"{count(suites, 'cipher suite')} in {count(len(c.scenarios), 'scenario')} ({_names(c)}): "
-        f"{count(len(c.runs), 'run')}, {passed:,} passed."
+        f"{count(len(c.runs) + len(c.lost), 'run')}, {passed:,} passed."
     )
     if c.is_published:
         first = "Published figures in the form of a campaign, not a measurement. " + first
@@ -100,7 +100,9 @@ def summary(c: ReportInput) -> list[str]:
     if has(c.baseline, "rtt_p50_ms"):
         trip = with_interval(over_pairs(c, c.baseline, "rtt_p50_ms"))
         lines.append(f"The median round trip through the tunnel is {trip}.")
-    failed = c.runs.loc[~c.runs["passed"], "suite"].unique().tolist()
+    names = dict(zip(c.runs["suite_id"], c.runs["suite"], strict=True))
+    lost = [names.get(item.suite, item.suite) for item, _ in c.lost]
+    failed = list(dict.fromkeys([*c.runs.loc[~c.runs["passed"], "suite"], *lost]))
     lines.append(f"Failed in at least one run: {listed(failed)}." if failed else "No run failed.")
     return [line for line in lines if line]
 
@@ -164,6 +166,16 @@ def _noise(c: ReportInput) -> str:
     )
 
 
+def _unfinished(c: ReportInput) -> str:
+    """That runs of the plan are missing, where they are."""
+    if c.pending == 0:
+        return ""
+    missing = "some runs" if c.pending is None else count(c.pending, "run")
+    return (
+        f"The campaign is not complete: {missing} of its plan {'is' if c.pending == 1 else 'are'} still to be measured."
+    )
+
+
 def _busy(c: ReportInput) -> str:
     """That the processors had much else to do, where they had."""
     load = c.runs["cpu_mean_percent"].median()
@@ -192,6 +204,7 @@ def _one_machine(c: ReportInput) -> str:
 def limitations(c: ReportInput) -> list[str]:
     """What the reader must not conclude."""
     lines = [
+        _unfinished(c),
         _one_machine(c),
         "No power sensor was present; power and energy figures are modelled or published, as marked."
         if not c.power_is_measured

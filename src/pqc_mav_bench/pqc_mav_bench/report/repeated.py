@@ -21,7 +21,7 @@ _ONCE, _UNKEPT, _WHY = "made again", " (not kept)", ", for this reason: "
 
 def irregular(c: ReportInput) -> pd.DataFrame:
     """A row for each run that was begun after one that the plan has behind it, or that did not pass, in the order in
-    which they were begun."""
+    which they were begun; those without a file first."""
     if not {_PLACE, _BEGUN, "status"} <= set(c.raw.columns):
         return pd.DataFrame()
     names = c.runs.drop_duplicates("suite_id").set_index("suite_id")["suite"]
@@ -38,6 +38,7 @@ def irregular(c: ReportInput) -> pd.DataFrame:
     ]
     columns = [found[name].tolist() for name in (*_RUN, _PLACE, _BEGUN)]
     rows = list(zip(*columns, whys, strict=True))
+    rows += [(*astuple(item), -1, "", f"{_FAILED}{_WHY}{reason}{_UNKEPT}") for item, reason in c.lost]
     rows += [
         (*astuple(each.item), each.place, each.begun, f"{_ONCE}{_WHY}{each.reason}{'' if each.file else _UNKEPT}")
         for each in c.repeated

@@ -5,7 +5,7 @@ hashes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from pqc_mav_bench.link_presets import PRESETS, LinkPreset
 from pqc_mav_bench.options import command, options_from
 from pqc_mav_bench.report.blocks import EMULATED, MEASURED, MODELLED, PUBLISHED, Source
 from pqc_mav_bench.report.isolated import PrimitiveResults, read_primitives
+from pqc_mav_bench.schedule import Item
 from pqc_mav_bench.schema.run import SchemaError, parse_run
 from pqc_mav_bench.source import kept_by, words
 from pqc_mav_bench.store import MANIFEST, CampaignStore, read_json
@@ -54,6 +55,10 @@ class ReportInput:
     more_links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
     #: Measurements that were made again.
     repeated: tuple[repeated_runs.Repeated, ...] = ()
+    #: Runs that failed without a file, and why.
+    lost: tuple[tuple[Item, str], ...] = ()
+    #: How many runs are still to be measured; None: some.
+    pending: int | None = 0
 
     @cached_property
     def passed(self) -> pd.DataFrame:
@@ -176,6 +181,17 @@ def _manifest(run_dir: Path) -> Mapping[str, Any]:
     return CampaignStore.open(run_dir).manifest() if (run_dir / MANIFEST).is_file() else {}
 
 
+def _lost(manifest: Mapping[str, Any], raw: pd.DataFrame) -> tuple[tuple[Item, str], ...]:
+    """The failures in a manifest that have no row in the table. Raises ValueError if their list is damaged."""
+    measured = set(raw[list(tidy.KEY)].itertuples(index=False, name=None))
+    try:
+        failures = [(each["run"].split("/"), str(each["reason"])) for each in manifest.get("failures", [])]
+        runs = [(Item(scenario, suite, int(number)), reason) for (scenario, suite, number), reason in failures]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the list of failures is damaged: {error}") from None
+    return tuple(each for each in runs if astuple(each[0]) not in measured)
+
+
 def campaign_line(run_dir: Path, runs: pd.DataFrame) -> str:
     """How a campaign was measured, for every figure made of it: N, machine, command, commit; "" without a manifest."""
     manifest = _manifest(run_dir)
@@ -227,7 +243,10 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
         primitives, manifest = read_primitives(run_dir), _manifest(run_dir)
         told = manifest.get("options", {})
         machine = str(told.get("machine_name", "")) if isinstance(told, dict) else ""
-        repeated = tuple(repeated_runs.listed(manifest))
+        repeated, lost = tuple(repeated_runs.listed(manifest)), _lost(manifest, raw)
+        counts = manifest.get("counts")
+        left = counts.get("pending") if isinstance(counts, dict) else None
+        pending = 0 if manifest.get("complete", True) else left
     except (StoreError, SchemaError) as error:
         raise ReportError(str(error)) from None
     except ValueError as error:
@@ -244,4 +263,6 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
     beside = _links(run_dir) if links else []
     first, more = (*beside, (), ())[:2]
     single = _by_short_code(single, runs)
-    return ReportInput(name, runs, raw, tuple(sources), primitives, machine, single, first, more, repeated)
+    return ReportInput(
+        name, runs, raw, tuple(sources), primitives, machine, single, first, more, repeated, lost, pending
+    )

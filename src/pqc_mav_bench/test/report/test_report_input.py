@@ -9,7 +9,9 @@ import pytest
 from support import OPTIONS, Bench
 
 from pqc_mav_bench.options import options_from
-from pqc_mav_bench.report.report_input import campaign_line, load
+from pqc_mav_bench.report.frame import limitations, summary
+from pqc_mav_bench.report.repeated import irregular, irregular_sentence
+from pqc_mav_bench.report.report_input import ReportError, campaign_line, load
 
 COMMIT = "0123456789ab" + 28 * "c"
 ASKED = "pqcmav bench run --suite cs-a --suite cs-b --suite cs-c --duration 0.5"
@@ -62,3 +64,37 @@ def test_without_its_options_nothing_is_claimed(tmp_path, damage):
     bench.store.save_manifest({**bench.store.manifest(), **damage})
     assert campaign_line(bench.store.folder, runs) == ""
     assert campaign_line(tmp_path, runs) == "", "no campaign at all"
+
+
+def test_a_run_that_left_no_file_is_counted_and_listed_with_its_reason(tmp_path):
+    bench = Bench(tmp_path)
+    bench.ground.dies_at, bench.ground.deaths = "cs-b", 99
+    bench.run()
+    found = load(bench.store.folder)
+    lines = summary(found)
+    assert "3 runs, 2 passed." in lines[0] and lines[-1] == "Failed in at least one run: cs-b."
+    (row,) = irregular(found).to_dict("records")
+    assert row["Suite"] == "cs-b"
+    assert row["Why it is here"] == (
+        "did not pass: left out of all figures, for this reason: The agent was lost 3 times during this run. (not kept)"
+    )
+    assert irregular_sentence(found).startswith("1 run did not pass and is left out")
+
+
+def test_half_a_campaign_says_so(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    assert not any("not complete" in line for line in limitations(load(bench.store.folder)))
+    manifest = bench.store.manifest()
+    for counts, missing in (({"pending": 4}, "4 runs of its plan are"), (None, "some runs of its plan are")):
+        bench.store.save_manifest({**manifest, "complete": False, "counts": counts})
+        said = f"The campaign is not complete: {missing} still to be measured."
+        assert limitations(load(bench.store.folder))[0] == said
+
+
+def test_a_damaged_list_of_failures_is_an_error_in_one_sentence(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    bench.store.save_manifest({**bench.store.manifest(), "failures": [{"run": "cs-b"}]})
+    with pytest.raises(ReportError, match="the list of failures is damaged"):
+        load(bench.store.folder)

@@ -134,7 +134,7 @@ def _findings(c: ReportInput) -> Block:
             f"Published: the best suite of each level costs less than {_PHI_FOUND} % at one rekey a minute. That "
             f"{holds} here: {between}."
         )
-    good, runs = int(c.runs["passed"].sum()), len(c.runs)
+    good, runs = int(c.runs["passed"].sum()), len(c.runs) + len(c.lost)
     lines.append(f"{count(good, 'run')} of {runs:,} passed." if good < runs else f"All {count(runs, 'run')} passed.")
     frame = pd.DataFrame({"Finding, held against this run": [line for line in lines if line]})
     return table(c, "findings", frame, origin=PUBLISHED if c.is_published else MIXED)
