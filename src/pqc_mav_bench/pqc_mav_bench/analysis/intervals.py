@@ -26,6 +26,9 @@ SIGNIFICANCE = 0.05
 RANKED_FROM = 30
 #: Runs of its KEM and signature from which it does: with one, nothing tells how far runs differ.
 RANKED_RUNS = 2
+#: Both in words, and the command that gives them.
+NEEDED = f"{RANKED_FROM} handshakes of each suite and {RANKED_RUNS} runs of its KEM and signature"
+MEASURES = f"'pqcmav bench run --handshakes {RANKED_FROM} --repetitions {RANKED_RUNS}' measures them."
 COUNT, LOW, HIGH = "handshake_n", "handshake_low_ms", "handshake_high_ms"
 RUNS = "handshake_runs"
 #: What a suite's own runs took, without those of its pair with another cipher.
@@ -96,7 +99,7 @@ def _bytes_of_pairs(suites: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def is_ranked(suites: pd.DataFrame) -> pd.Series:
-    """Which rows have enough handshakes. Published figures have no count and are taken as they were printed."""
+    """Which rows have enough handshakes and runs. Published figures have no count and are taken as printed."""
     if COUNT not in suites.columns:
         return pd.Series(True, suites.index)
     return (suites[COUNT] >= RANKED_FROM) & (suites[RUNS] >= RANKED_RUNS) & suites[LOW].notna()

@@ -12,7 +12,7 @@ from html import escape
 import pandas as pd
 
 from pqc_mav_bench.analysis import recommend
-from pqc_mav_bench.analysis.intervals import COUNT, LOW, RANKED_FROM, is_ranked
+from pqc_mav_bench.analysis.intervals import COUNT, LOW, MEASURES, NEEDED, is_ranked
 from pqc_mav_bench.analysis.standards import standards_first
 from pqc_mav_bench.analysis.table import LEVELS, SCENARIO_NAMES, has
 from pqc_mav_bench.report import sentences
@@ -68,10 +68,7 @@ def answer(c: ReportInput) -> list[Block]:
 
 def _none(c: ReportInput) -> Notice:
     if not is_ranked(c.baseline).any():
-        return Notice(
-            f"No suite is recommended: that takes {RANKED_FROM} handshakes of each, and this campaign has fewer. "
-            f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them."
-        )
+        return Notice(f"No suite is recommended: that takes {NEEDED}, and this campaign has fewer. {MEASURES}")
     return Notice("No suite is recommended: none keeps within the limits of any use.")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pqc_mav_bench.analysis.estimate import of_suites
-from pqc_mav_bench.analysis.intervals import OWN, RANKED_FROM, SIGNIFICANCE
+from pqc_mav_bench.analysis.intervals import NEEDED, OWN, SIGNIFICANCE
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
@@ -129,7 +129,7 @@ def methods(c: ReportInput) -> list[str]:
         "run's median, with the 95 % interval of that median: by order statistics from six runs on, below that from "
         "the scatter of the runs' logarithms, which makes it wide. Suites that differ in the cipher alone make the "
         "same handshake; one run does not tell how far runs differ. A suite is ranked or recommended with "
-        f"{RANKED_FROM} handshakes or more, and suites whose intervals overlap are a tie. A detector is "
+        f"{NEEDED} or more, and suites whose intervals overlap are a tie. A detector is "
         "compared pair by pair, by Wilcoxon's signed ranks; p is "
         f"corrected for all comparisons of its table (Holm), and below {SIGNIFICANCE} they are told apart.",
         "Percentiles interpolate linearly between the nearest values. Loss intervals are Wilson score intervals "
@@ -213,7 +213,9 @@ def limitations(c: ReportInput) -> list[str]:
         f"load on CPU and memory."
         if c.emulated
         else "",
-        "" if c.ranked else f"Too few handshakes of a suite for a ranking or a recommendation. {_noise(c)}".strip(),
+        ""
+        if c.ranked
+        else f"A ranking or a recommendation takes {NEEDED}; this campaign has fewer. {_noise(c)}".strip(),
         "Published figures come from other machines (Raspberry Pi 4 and 5) and another implementation; ratios to "
         "them reflect both.",
         "One drone and one ground station: a single vehicle, as in the documents.",

@@ -7,8 +7,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.intervals import (
     COUNT,
-    RANKED_FROM,
-    RANKED_RUNS,
+    NEEDED,
     is_ranked,
     tied_with_the_least,
 )
@@ -78,8 +77,8 @@ def _shortest(link: str, rows: pd.DataFrame) -> str:
     """Which suite's handshake is the shortest over a link, where runs enough tell."""
     if not is_ranked(rows).all():
         return (
-            f"Over {link}, none is called the shortest: that takes {RANKED_RUNS} runs and {RANKED_FROM} "
-            "handshakes of each, because one run does not tell how far runs differ."
+            f"Over {link}, none is called the shortest: that takes {NEEDED}, because one run does not tell how far "
+            "runs differ."
         )
     known = rows.reset_index()
     chosen = standards_first(known)

@@ -73,9 +73,10 @@ def made_run(scenario, level, kem, sig, aead, handshakes=30, factor=None):
     crypto.sig_algorithm, crypto.sig_family, crypto.aead_algorithm = sig_name, family(sig_name), aead_name
     run.lifecycle.success, run.lifecycle.traffic_s, run.lifecycle.wall_per_data = True, 3.0, 1.1
     run.handshake.handshake_ms = factor * (2 + keygen + sign)
-    if handshakes > 1:  # symmetric around the median, a percent to each side
-        spread = [run.handshake.handshake_ms * (1 + 0.01 * (2 * i / (handshakes - 1) - 1)) for i in range(handshakes)]
-        run.handshake.handshakes, run.handshake.samples_ms = handshakes, {"handshake_ms": spread}
+    # Symmetric around the median, a percent to each side.
+    spread = [0.01 * (2 * i / (handshakes - 1) - 1) for i in range(handshakes)] if handshakes > 1 else [0.0]
+    samples = [run.handshake.handshake_ms * (1 + each) for each in spread]
+    run.handshake.handshakes, run.handshake.samples_ms = handshakes, {"handshake_ms": samples}
     times.gcs_kem_keygen_ms, times.kem_encaps_ms, times.gcs_kem_decaps_ms = factor * keygen, 0.1, 0.2
     times.gcs_sig_sign_ms, times.sig_verify_ms = factor * sign, 0.1
     times.primitives_ms = factor * (keygen + sign) + 0.4

@@ -52,7 +52,10 @@ def over_radio_of(c, **options):
 
 def test_one_run_of_each_suite_names_none_the_shortest_and_two_do(with_links):
     table = over_links(over_radio_of(with_links))
-    assert "none is called the shortest: that takes 2 runs" in table.explanation.observations[0]
+    assert (
+        "none is called the shortest: that takes 30 handshakes of each suite and 2 runs"
+        in table.explanation.observations[0]
+    )
     assert "30 handshakes of each suite over each link, in one run each." in table.explanation.meaning[0]
     table = over_links(over_radio_of(with_links, repetitions=2))
     assert "is the shortest of those made of standards at 1.00 s" in table.explanation.observations[0]

@@ -96,7 +96,10 @@ def run(
     duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 30.0,
     repetitions: Annotated[int, typer.Option(help="Runs of each suite.")] = 1,
     handshakes: Annotated[
-        int, typer.Option(help="Handshakes in each run; 30 or more are ranked, fewer only shown.")
+        int,
+        typer.Option(
+            help="Handshakes in each run; a suite is ranked from 30, and two runs of its KEM and signature, on."
+        ),
     ] = 1,
     workload: Annotated[
         WorkloadKind,

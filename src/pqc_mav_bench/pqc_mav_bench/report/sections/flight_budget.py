@@ -5,7 +5,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis import energy, pareto, recommend, rekey
 from pqc_mav_bench.analysis.estimate import of_suites
-from pqc_mav_bench.analysis.intervals import RANKED_FROM, ends
+from pqc_mav_bench.analysis.intervals import MEASURES, NEEDED, ends
 from pqc_mav_bench.analysis.table import has, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import MIXED, MODELLED, PUBLISHED, Block, Notice, Section
@@ -78,9 +78,8 @@ def _recommendation(c: ReportInput) -> Block:
     choices = recommend.recommend(c.baseline)
     if not any(x.suite for x in choices):
         if any(x.unranked for x in choices):
-            reason = f"no suite that qualifies has the {RANKED_FROM} handshakes that a comparison takes"
-            instead = f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them."
-            return without(c, "recommendation", reason, instead)
+            reason = f"it takes {NEEDED}, and no suite that qualifies has them"
+            return without(c, "recommendation", reason, MEASURES)
         return without(c, "suite that qualifies for any use", "none has a handshake within the limits")
     frame = pd.DataFrame(
         {

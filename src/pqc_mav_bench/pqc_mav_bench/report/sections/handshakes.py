@@ -11,7 +11,9 @@ from pqc_mav_bench.analysis.intervals import (
     COUNT,
     HIGH,
     LOW,
-    RANKED_FROM,
+    MEASURES,
+    NEEDED,
+    RUNS,
     is_ranked,
     tied_with_the_least,
     with_rank_ranges,
@@ -110,8 +112,8 @@ def _ends_of_the_ranking(c: ReportInput, suites: pd.DataFrame) -> str:
         )
     if not c.ranked:
         return (
-            f"Fewer than {RANKED_FROM} handshakes of a suite are no ranking: the order is that of single "
-            "figures, which another run may turn around."
+            f"This is no ranking, which takes {NEEDED}: the order is that of single figures, which another run may "
+            "turn around."
         )
     fastest = tied_with_the_least(suites)["suite"].tolist()
     slowest = suites.loc[suites[HIGH] >= last[LOW], "suite"].tolist()[::-1]
@@ -124,12 +126,16 @@ def _ends_of_the_ranking(c: ReportInput, suites: pd.DataFrame) -> str:
 
 
 def _what_a_bar_is(c: ReportInput, suites: pd.DataFrame) -> str:
-    if c.ranked and LOW in suites.columns:
+    if LOW not in suites.columns or not suites[COUNT].all():  # printed, or kept without single handshakes
+        each = "one handshake" if c.repetitions <= 1 else f"the median of up to {c.repetitions} handshakes"
+        return f"Each bar is {each}."
+    if c.ranked:
         least = int(suites[COUNT].min())
         return f"Each bar is the median of {least} handshakes or more; the line on it is its 95 % interval."
-    return (
-        f"Each bar is {'one handshake' if c.repetitions <= 1 else f'the median of up to {c.repetitions} handshakes'}."
-    )
+    if suites[RUNS].max() > 1:
+        return f"Each bar is the median over the runs of its KEM and signature, up to {suites[RUNS].max():.0f}."
+    most = int(suites[COUNT].max())
+    return f"Each bar is {'one handshake' if most == 1 else f'the median of up to {most} handshakes of one run'}."
 
 
 #: A ratio of round trips up to which a difference is called hardly any.
@@ -256,9 +262,4 @@ def without_ranking(c: ReportInput, suites: pd.DataFrame) -> Notice:
     """Why no suites are named as the fastest."""
     if not len(suites):
         return without(c, "handshake times", "no run passed")
-    return without(
-        c,
-        "fastest suites",
-        f"no suite has the {RANKED_FROM} handshakes that a comparison takes",
-        f"'pqcmav bench run --handshakes {RANKED_FROM}' measures them.",
-    )
+    return without(c, "fastest suites", f"a comparison takes {NEEDED}, and no suite has them", MEASURES)

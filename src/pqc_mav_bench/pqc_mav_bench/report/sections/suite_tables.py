@@ -8,7 +8,7 @@ import pandas as pd
 from pqc_mav_bench.analysis import complexity, energy, recommend, reliability
 from pqc_mav_bench.analysis.change import delta_percent
 from pqc_mav_bench.analysis.detector_effect import effects
-from pqc_mav_bench.analysis.intervals import RANKED_FROM
+from pqc_mav_bench.analysis.intervals import NEEDED
 from pqc_mav_bench.analysis.statistics import summarise
 from pqc_mav_bench.analysis.table import QUANTITIES, has, rank, scenario, wide
 from pqc_mav_bench.report import sentences
@@ -203,9 +203,9 @@ def _matrix(c: ReportInput) -> Block:
     told = ", ".join(f"{name}: {count(int(n), 'suite')}" for name, n in rows["verdict"].value_counts().items() if name)
     two = (
         " If the 95 % intervals of handshake or loss allow two verdicts, both are named; the rekey interval is that of "
-        f"the upper end. Without {RANKED_FROM} handshakes a suite has neither."
+        f"the upper end. Both take {NEEDED}."
     )
-    says = [f"{told}." if told else "No suite has the handshakes that a verdict takes."]
+    says = [f"{told}." if told else f"No suite has a verdict: that takes {NEEDED}."]
     read = (
         f"time-critical control: handshake up to {recommend.TIME_CRITICAL_MS:.0f} ms; control: below "
         f"{recommend.REALTIME_MS:.0f} ms; telemetry: below {recommend.TELEMETRY_MS:.0f} ms; flight with care: within "
