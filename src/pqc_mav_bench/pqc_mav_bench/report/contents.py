@@ -64,18 +64,20 @@ _LOAD_SECTIONS = frozenset({"throughput", "loss", "suite_power", "suite_heatmaps
 
 def sections(c: ReportInput, load: ReportInput | None = None) -> list[Section]:
     """Every section of a report, built from the campaign's rows and, for the load sections, from those of `load`."""
-    built = [build(load if load is not None and build.__name__ in _LOAD_SECTIONS else c) for build in SECTIONS]
+    reads = [load if load is not None and build.__name__ in _LOAD_SECTIONS else c for build in SECTIONS]
+    built = [_marked(build(each), each) for build, each in zip(SECTIONS, reads, strict=True)]
     place = SECTIONS.index(guide.reading_guide)
     # The index of explanations is about those of all others.
-    ordered = [*built[:place], guide.explanations(built), *built[place:], comparison.comparison(c, load)]
-    return ordered if c.power_is_measured or c.is_published else [_marked(section) for section in ordered]
+    return [*built[:place], guide.explanations(built), *built[place:], comparison.comparison(c, load)]
 
 
 _POWER = re.compile(r"\b[Pp]ower\b|\b[Ee]nergy\b|\((W|J|nJ)\)|^W (min|max|avg)$")
 
 
-def _marked(section: Section) -> Section:
-    """The section with "modelled" in every heading of power or energy that no sensor measured."""
+def _marked(section: Section, c: ReportInput) -> Section:
+    """The section with "modelled" in every heading of power or energy, if no sensor measured it in its campaign."""
+    if c.power_is_measured:
+        return section
     blocks: list[Block] = []
     for block in section.blocks:
         if isinstance(block, Table) and block.origin in (MEASURED, EMULATED):

@@ -122,7 +122,7 @@ class ReportInput:
 
     @cached_property
     def power_is_measured(self) -> bool:
-        """Whether every power figure comes from a sensor."""
+        """Whether every power figure comes from a sensor, as the printed ones do."""
         if "power_measured" not in self.runs:
             return False
         known = self.runs[self.runs["power_mean_w"].notna()]
@@ -131,7 +131,7 @@ class ReportInput:
     @property
     def power_origin(self) -> str:
         """The badge of a figure about power or energy."""
-        return self.origin() if self.power_is_measured or self.is_published else MODELLED
+        return self.origin() if self.power_is_measured else MODELLED
 
     @cached_property
     def repetitions(self) -> int:

@@ -53,8 +53,9 @@ def _sphincs_last(table: pd.DataFrame) -> str:
 
 
 def _power(c: ReportInput) -> list[Block]:
-    axis = "Mean power (W)" if c.power_is_measured or c.is_published else "Mean power, modelled (W)"
-    note = "" if c.power_is_measured else " These figures come from a model of the load, not from a sensor."
+    modelled = "" if c.power_is_measured else ", modelled"
+    axis = f"Mean power{modelled} (W)"
+    note = " These figures come from a model of the load, not from a sensor." if modelled else ""
 
     def dots(key: str, title: str, where: str, suites: list[str], groups: list[points.Points], *texts: str) -> Chart:
         shows, read, says = texts
@@ -69,7 +70,6 @@ def _power(c: ReportInput) -> list[Block]:
         group = points.Points("power", rows["power_mean_w"].tolist(), [], [], palette.light("blue"))
         shows = f"Mean power of the drone's computer per suite in {called(c.main_scenario)}."
         read = "The axis does not start at zero, because the differences would otherwise be invisible."
-        modelled = "" if c.power_is_measured or c.is_published else ", modelled"
         says = f"Half of the suites lie between {quantity(low, 'W')} and {quantity(high, 'W')}{modelled}.{_agent(c)}"
         blocks.append(dots("power-suite", "Power per suite", "", rows["suite"].tolist(), [group], shows, read, says))
     grid = wide(c.suites, "power_mean_w")

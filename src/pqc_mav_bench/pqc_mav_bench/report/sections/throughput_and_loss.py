@@ -140,7 +140,7 @@ def _distribution(c: ReportInput, by: str) -> tuple[list[spread.Panel], list[str
         if alike(pd.Series([value for group in groups for value in group.values])):
             equal.append(axis.split(" (")[0].lower())
             continue
-        modelled = column == "power_mean_w" and not (c.power_is_measured or c.is_published)
+        modelled = column == "power_mean_w" and not c.power_is_measured
         panels.append(spread.Panel(groups, axis.replace("Power", "Power, modelled") if modelled else axis, unit, log))
     return panels, absent, equal
 
