@@ -83,13 +83,21 @@ def report(
     return Written(folder / "report.html", None if note else folder / "report.pdf", note)
 
 
+def _names(*runs: Path | str) -> list[str]:
+    """What a comparison calls two campaigns: by their folders, and as many of those above as it takes to differ."""
+    parts = [Path(run).resolve().parts for run in runs]
+    depths = range(1, max(map(len, parts)) + 1)
+    depth = next((n for n in depths if parts[0][-n:] != parts[1][-n:]), 1)
+    return [f"campaign {'/'.join(each[-depth:])}" for each in parts]
+
+
 def compare(run_a: Path | str, run_b: Path | str, output: Path | str | None = None) -> Written:
     """Writes compare.html: ratios per suite of two campaigns, unexplained deviations flagged.
 
     Either may be "published". `output` is a folder, `report` below the first campaign when not given. Raises
     ReportError.
     """
-    a, b = _campaign(run_a, f"campaign {Path(run_a).name}"), _campaign(run_b, f"campaign {Path(run_b).name}")
+    a, b = (_campaign(run, name) for run, name in zip((run_a, run_b), _names(run_a, run_b), strict=True))
     folder = _folder(output, a, run_a)
     page = render(a, two_campaigns(a, b), first_upper(f"{a.name} compared with {b.name}"))
     _write(folder / "compare.html", page)

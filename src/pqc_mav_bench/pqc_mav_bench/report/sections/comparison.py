@@ -186,14 +186,14 @@ _COMPARED = (
 
 def two_campaigns(a: ReportInput, b: ReportInput) -> list[Section]:
     """The sections of a comparison of two campaigns."""
-    origin = PUBLISHED if a.is_published and b.is_published else MIXED if b.is_published else "two campaigns"
-    known_of, sources = KNOWN if b.is_published else {}, [*a.sources, *b.sources]
+    printed = a.is_published + b.is_published
+    origin, sources = ("two campaigns", MIXED, PUBLISHED)[printed], [*a.sources, *b.sources]
     sections = []
     for column, what, unit in _COMPARED:
         found = compare(a.passed, b.passed, column)
         key = f"compare-{column.replace('_', '-')}"
         blocks: list[Block] = [without(a, f"{what} in common with {b.name}", "no suite and scenario has it in both")]
         if len(found.rows):
-            blocks = ratio_blocks(found, what, unit, (a.name, b.name), key, sources, origin, known_of)
+            blocks = ratio_blocks(found, what, unit, (a.name, b.name), key, sources, origin, KNOWN if printed else {})
         sections.append(Section(key, f"{first_upper(what)} per suite", blocks))
     return sections
