@@ -221,6 +221,7 @@ def limitations(c: ReportInput) -> list[str]:
         "One drone and one ground station: a single vehicle, as in the documents.",
         _busy(c),
         irregular_sentence(c),
+        *(f"Left out of the links: {reason}" for reason in c.links_left_out),
         "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
     ]
     return [line for line in lines if line]

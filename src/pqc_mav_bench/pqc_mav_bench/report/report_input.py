@@ -53,6 +53,8 @@ class ReportInput:
     #: Campaigns of some suites over other links, kept beside this one, and more of those, of the suites of today.
     links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
     more_links: tuple[tuple[LinkPreset, ReportInput], ...] = ()
+    #: Why others of them are left out.
+    links_left_out: tuple[str, ...] = ()
     #: Measurements that were made again.
     repeated: tuple[repeated_runs.Repeated, ...] = ()
     #: Runs that failed without a file, and why.
@@ -220,16 +222,23 @@ def _commit(manifest: Mapping[str, Any], run_dir: Path) -> str:
 LINKS = ("campaign-links", "campaign-standards")
 
 
-def _links(run_dir: Path) -> list[tuple[tuple[LinkPreset, ReportInput], ...]]:
-    """The campaigns over named links that are kept beside a campaign, or beside the folder that it is in."""
+def _links(run_dir: Path) -> tuple[list[tuple[tuple[LinkPreset, ReportInput], ...]], tuple[str, ...]]:
+    """The campaigns over named links that are kept beside a campaign, or beside the folder that it is in; and why
+    others of them are left out."""
     parent = run_dir.resolve().parent
-    found = []
+    found, left_out = [], []
     for name in LINKS:
         folder = next((place for place in (parent / name, parent.parent / name) if place.is_dir()), None)
         if folder is not None:
-            kept = [(preset, folder / preset.name) for preset in PRESETS.values() if (folder / preset.name).is_dir()]
-            found.append(tuple((preset, load(place, f"{name}/{preset.name}", links=False)) for preset, place in kept))
-    return found
+            kept = []
+            for preset in (each for each in PRESETS.values() if (folder / each.name).is_dir()):
+                called, place = f"{name}/{preset.name}", folder / preset.name
+                try:
+                    kept.append((preset, load(place, called, links=False)))
+                except ReportError as error:
+                    left_out.append(str(error).replace(str(place), called))
+            found.append(tuple(kept))
+    return found, tuple(left_out)
 
 
 def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> ReportInput:
@@ -260,9 +269,9 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
     label = "" if name == "this campaign" else f"{run_dir.name}/"
     about = campaign_line(run_dir, runs)
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes()), about) for path in found]
-    beside = _links(run_dir) if links else []
+    beside, left_out = _links(run_dir) if links else ([], ())
     first, more = (*beside, (), ())[:2]
     single = _by_short_code(single, runs)
     return ReportInput(
-        name, runs, raw, tuple(sources), primitives, machine, single, first, more, repeated, lost, pending
+        name, runs, raw, tuple(sources), primitives, machine, single, first, more, left_out, repeated, lost, pending
     )

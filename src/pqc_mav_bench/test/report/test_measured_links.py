@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pqc_mav_bench import tidy
 from pqc_mav_bench.link_presets import PRESETS
 from pqc_mav_bench.report.answer import answer, shortly
 from pqc_mav_bench.report.blocks import MEASURED
+from pqc_mav_bench.report.frame import limitations
 from pqc_mav_bench.report.measured_links import over_links
+from pqc_mav_bench.report.report_input import load
 
 
 def test_each_link_has_a_column_of_medians_with_their_intervals(with_links):
@@ -36,6 +39,18 @@ def test_more_campaigns_have_a_table_of_their_own_that_says_how_busy_the_machine
         (p, replace(one, raw=one.raw.assign(**{"system_drone.foreign_cpu_percent": 80.0}))) for p, one in both.links
     ]
     assert "Other work took 80.0 % of the" in over_links(replace(both, links=tuple(busy))).explanation.meaning[1]
+
+
+def test_a_campaign_over_a_link_that_none_passed_is_left_out_and_said_to_be(run_dir, tmp_path):
+    """It stops no report beside it."""
+    table = tidy.read(run_dir)
+    for folder, kept in (("mine", table), ("campaign-links/lan", table), ("campaign-links/radio-64k", table)):
+        (tmp_path / folder).mkdir(parents=True)
+        tidy.write(kept.assign(status="failed") if folder.endswith("64k") else kept, tmp_path / folder)
+    found = load(tmp_path / "mine")
+    assert [preset.name for preset, _ in found.links] == ["lan"]
+    (said,) = (line for line in limitations(found) if line.startswith("Left out"))
+    assert said.startswith("Left out of the links: campaign-links/radio-64k holds no run that passed")
 
 
 def over_radio_of(c, **options):
