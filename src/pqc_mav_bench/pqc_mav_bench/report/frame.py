@@ -246,7 +246,8 @@ def provenance(c: ReportInput, sections: Sequence[Section]) -> pd.DataFrame:
             for source in block.sources if isinstance(block, (Chart, Table)) else ():
                 if place not in used.setdefault(source, []):
                     used[source].append(place)
-    for source in c.sources:
+    beside = (source for _, one in (*c.links, *c.more_links) for source in one.sources)
+    for source in (*c.sources, *beside):  # the answer, before all sections, is of these
         used.setdefault(source, [])
     rows = [[source.name, source.sha256, _spans(places)] for source, places in used.items()]
     return pd.DataFrame(rows, columns=["File", "SHA-256", "Sections"])

@@ -266,7 +266,7 @@ def load(run_dir: Path, name: str = "this campaign", *, links: bool = True) -> R
         )
     files = (tidy.file_in(run_dir), handshake_table.file_in(run_dir), run_dir / MANIFEST)
     found = [path for path in files if path is not None and path.is_file()]
-    label = "" if name == "this campaign" else f"{run_dir.name}/"
+    label = "" if name == "this campaign" else f"{run_dir.name if links else name}/"
     about = campaign_line(run_dir, runs)
     sources = [Source(f"{label}{path.name}", file_sha256(path.read_bytes()), about) for path in found]
     beside, left_out = _links(run_dir) if links else ([], ())

@@ -9,9 +9,11 @@ from pqc_mav_bench import tidy
 from pqc_mav_bench.link_presets import PRESETS
 from pqc_mav_bench.report.answer import answer, shortly
 from pqc_mav_bench.report.blocks import MEASURED
-from pqc_mav_bench.report.frame import limitations
+from pqc_mav_bench.report.frame import limitations, provenance
 from pqc_mav_bench.report.measured_links import over_links
 from pqc_mav_bench.report.report_input import load
+
+FOLDERS = ("campaign-links/lan/", "campaign-links/radio-64k/")
 
 
 def test_each_link_has_a_column_of_medians_with_their_intervals(with_links):
@@ -51,6 +53,13 @@ def test_a_campaign_over_a_link_that_none_passed_is_left_out_and_said_to_be(run_
     assert [preset.name for preset, _ in found.links] == ["lan"]
     (said,) = (line for line in limitations(found) if line.startswith("Left out"))
     assert said.startswith("Left out of the links: campaign-links/radio-64k holds no run that passed")
+
+
+def test_the_files_of_the_links_are_among_those_that_the_report_was_made_from(with_links):
+    both = replace(with_links, more_links=with_links.links[:1])
+    files = provenance(both, [])["File"].tolist()
+    tables = [source.name for source in with_links.sources]
+    assert files == [f"{folder}{name}" for folder in ("", *FOLDERS) for name in tables]
 
 
 def over_radio_of(c, **options):
