@@ -48,7 +48,8 @@ class Choice:
 
     `tied`: those that qualify and cannot be told apart from it. `unranked`: how many were left out because they have
     too few handshakes. `quicker`: of those that are no standards the shortest one, where it surely is shorter; "" else.
-    `as_long`: a stronger suite for which a weaker one would have been chosen, had the intervals told them apart.
+    `as_long`: a stronger suite for which a weaker one would have been chosen, had it surely been shorter; `quicker` is
+    then shorter than that.
     """
 
     use: str
@@ -116,7 +117,10 @@ def recommend(suites: pd.DataFrame) -> list[Choice]:
         default = first.head(1) if default is None else default
         if _no_shorter(best, default.iloc[0]):
             same = str(default["suite"].iloc[0])
-            choices.append(Choice(use.name, use.meaning, "", 0, float("nan"), len(fitting), as_long=same))
+            quicker = surely_quicker(fitting, default)
+            choices.append(
+                Choice(use.name, use.meaning, "", 0, float("nan"), len(fitting), quicker=quicker, as_long=same)
+            )
             continue
         choices.append(
             Choice(

@@ -184,8 +184,13 @@ def printed_budget() -> str:
 def no_weaker(choices: Sequence[recommend.Choice]) -> list[str]:
     """For which uses no weaker suite is recommended, and why."""
     return [
-        f"For '{choice.use}' ({choice.meaning}) nothing is recommended: no handshake of that level is told apart from "
-        f"that of {choice.as_long}, so a lower level gains nothing that was measured here."
+        f"For '{choice.use}' ({choice.meaning}) nothing is recommended: with published standards no handshake of that "
+        f"level is surely shorter than that of {choice.as_long}"
+        + (
+            f"; that of {choice.quicker}, no standard, is."
+            if choice.quicker
+            else ", so a lower level gains nothing that was measured here."
+        )
         for choice in choices
         if choice.as_long
     ]
@@ -207,8 +212,8 @@ def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.C
     if LOW not in rows.columns or not math.isfinite(row[LOW]):
         return ""
     base = (
-        f"Each suite has {int(row[COUNT])} handshakes, and each pair of KEM and signature "
-        f"{count(int(row[RUNS]), 'run')}; intervals are over the runs. "
+        f"Each suite has {_at_least(rows[COUNT], 'handshake')}, and each pair of KEM and signature "
+        f"{_at_least(rows[RUNS], 'run')}; intervals are over the runs. "
     )
     others = rows[(rows["nist_level"] == first.level) & (rows["kem_family"] != row["kem_family"])]
     if len(others):
@@ -221,10 +226,17 @@ def _certainty(c: ReportInput, rows: pd.DataFrame, choices: Sequence[recommend.C
             else f"{row['kem']} and {nearest['kem']} cannot be told apart. "
         )
     ties = len(first.tied)
-    base += f"Within the level, {count(ties, 'suite')} cannot be told apart from it. " if ties else ""
+    kind = " of published standards" if is_standard(rows.loc[[first.suite]]).all() else ""
+    base += f"Within the level, {count(ties, 'suite')}{kind} cannot be told apart from it. " if ties else ""
     limits = ["another processor shifts them", "" if c.power_is_measured else "power was not measured"]
     where = f"All times are those of {_where(c)}{', or over links emulated on it' if c.links else ''}"
     return f"{base}{where}: {' and '.join(each for each in limits if each)}."
+
+
+def _at_least(counts: pd.Series, what: str) -> str:
+    """'30 handshakes', or 'at least' as many if some have more."""
+    least = int(counts.min())
+    return f"{'at least ' if least < counts.max() else ''}{count(least, what)}"
 
 
 def _where(c: ReportInput) -> str:

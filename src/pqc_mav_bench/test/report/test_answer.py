@@ -38,6 +38,36 @@ def test_a_lower_level_is_recommended_only_if_its_handshake_surely_is_shorter(ca
     assert rows.loc["stress", "Level"] == "1"
 
 
+def faster(c, stem, factor):
+    """The campaign with the handshakes of the suites whose names begin so, times a factor."""
+    single = c.single["handshake_ms"]
+    named = c.single["suite"].str.match(stem)
+    return replace(c, single=c.single.assign(handshake_ms=single.where(~named, factor * single)))
+
+
+@pytest.mark.parametrize(
+    ("factor", "end"), [(1.0, ", so a lower level gains nothing that was measured here."), (0.1, None)]
+)
+def test_a_draft_of_a_lower_level_that_surely_is_shorter_is_named(with_detectors, factor, end):
+    alike = faster(with_detectors, "ML-512-.*-MD-44", 1.05)
+    observed = answer(faster(alike, "ML-512-.*-FA-512", factor))[0].explanation.observations
+    (said,) = (text for text in observed if text.startswith("For 'stress'"))
+    than = "with published standards no handshake of that level is surely shorter than that of ML-768-AG-MD-65"
+    quicker = re.search(r"; that of (ML-512-..-FA-512), no standard, is\.$", said)
+    assert than in said
+    assert said.endswith(than + end) if end else quicker, said
+
+
+def test_the_fewest_handshakes_are_those_of_each_suite(with_detectors):
+    first = with_detectors.single["suite"].iloc[0]
+    few = with_detectors.single[(with_detectors.single["suite"] != first) | (with_detectors.single["number"] <= 20)]
+    text = in_short_of(replace(with_detectors, single=few))["How sure"]
+    assert "Each suite has at least 20 handshakes, and each pair of KEM and signature 3 runs;" in text
+    assert "Within the level, 1 suite of published standards cannot be told apart from it." in text, (
+        "without Ascon-128a"
+    )
+
+
 def test_what_a_pair_took_is_the_same_wherever_it_stands(with_detectors):
     """No suite of a pair is faster by the luck of its run, and its bytes are one number in text and tables."""
     suites = with_detectors.suites
