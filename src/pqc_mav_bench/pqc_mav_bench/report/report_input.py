@@ -17,6 +17,7 @@ from pqc_mav_bench.analysis import intervals, table
 from pqc_mav_bench.analysis.adapt import from_tidy
 from pqc_mav_bench.analysis.published import source as published
 from pqc_mav_bench.analysis.published.campaigns import pi4_2025
+from pqc_mav_bench.analysis.reliability import TARGET_MBPS
 from pqc_mav_bench.canonical import file_sha256
 from pqc_mav_bench.errors import BenchError, OptionsError, StoreError
 from pqc_mav_bench.link_presets import PRESETS, LinkPreset
@@ -109,6 +110,16 @@ class ReportInput:
     def is_published(self) -> bool:
         """Whether the rows are the documents' figures rather than a measurement of this suite of packages."""
         return bool(self.raw.empty)
+
+    @cached_property
+    def target_mbps(self) -> float | None:
+        """The constant rate that was offered [Mb/s]; None if no run had one."""
+        if self.is_published:
+            return TARGET_MBPS
+        if "workload" not in self.runs or not (self.runs["workload"] == "bulk").any():
+            return None
+        asked = self.raw.get("workload.target_mbps", pd.Series(dtype=float)).dropna()
+        return float(asked.median()) if len(asked) else TARGET_MBPS
 
     @cached_property
     def emulated(self) -> list[str]:

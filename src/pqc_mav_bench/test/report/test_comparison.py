@@ -38,6 +38,13 @@ def test_under_the_same_load_the_one_with_more_suites_is_taken(paper):
     assert nearest([few, many], paper) is many
 
 
+def test_another_constant_rate_is_another_load(paper):
+    slow = campaign_of(paper, "slow", "bulk", 30, ["baseline"])
+    slow = replace(slow, raw=slow.raw.assign(**{"workload.target_mbps": 2.0}))
+    keys = {block.key for block in comparison(slow).blocks if isinstance(block, Chart)}
+    assert "published-handshake" in keys and "published-throughput" not in keys
+
+
 def test_a_constant_load_without_a_common_suite_is_no_candidate(paper):
     other = campaign_of(paper, "others", "bulk", 30, ["baseline"])
     other = replace(other, runs=other.runs.assign(suite=other.runs["suite"] + "-x"))

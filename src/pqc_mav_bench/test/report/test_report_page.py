@@ -320,6 +320,13 @@ def test_equal_bars_and_empty_losses_are_sentences(campaign):
     assert "no panel for" in panels.explanation.shows
 
 
+def test_the_rate_that_was_offered_is_the_one_asked_for(campaign):
+    runs = campaign.runs.assign(workload="bulk", throughput_mbps=2.0)
+    slow = replace(campaign, runs=runs, raw=campaign.raw.assign(**{"workload.target_mbps": 2.0}))
+    table = next(block for block in throughput(slow).blocks if getattr(block, "key", "") == "throughput-baseline")
+    assert table.explanation.observations[0].endswith("delivers 2.00 Mb/s of 2.00 Mb/s offered.")
+
+
 def test_titles_name_what_is_shown(built):
     titles = {section.key: section.title for section in built}
     assert "emperature" not in titles["scenario_load"] + titles["scenario_heatmaps"]

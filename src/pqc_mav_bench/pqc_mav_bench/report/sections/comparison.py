@@ -10,6 +10,7 @@ import pandas as pd
 from pqc_mav_bench.analysis.compare import DEVIATION_FACTOR, Comparison, compare
 from pqc_mav_bench.analysis.estimate import of_values
 from pqc_mav_bench.analysis.published.campaigns import pi5_summary
+from pqc_mav_bench.analysis.reliability import TARGET_MBPS
 from pqc_mav_bench.report import palette
 from pqc_mav_bench.report.blocks import MIXED, PUBLISHED, Block, Chart, Explanation, Section, Source, Table
 from pqc_mav_bench.report.charts import bars
@@ -142,7 +143,7 @@ def _families(c: ReportInput) -> Block:
 
 def _constant_load(c: ReportInput) -> bool:
     """Whether every run carried the constant load of October 2025."""
-    return "workload" in c.runs and bool((c.runs["workload"] == "bulk").all())
+    return c.target_mbps == TARGET_MBPS and bool((c.runs["workload"] == "bulk").all())
 
 
 def nearest(candidates: Sequence[ReportInput], paper: ReportInput) -> ReportInput:

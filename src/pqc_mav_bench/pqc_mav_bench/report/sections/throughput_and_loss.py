@@ -26,15 +26,12 @@ from pqc_mav_bench.report.sections.figures import called, chart, table
 from pqc_mav_bench.report.sections.per_suite import dots_per_suite, either, ordered_suites
 from pqc_mav_bench.report.sections.replay_window import window_depth
 
-#: The target of the October 2025 workload.
-_TARGET = 8.0
-
 
 def throughput(c: ReportInput) -> Section:
     """Throughput per suite."""
     use, blocks = either(c, "throughput_mbps")
-    bulk = use.is_published or ("workload" in use.runs and bool((use.runs["workload"] == "bulk").any()))
-    line = (_TARGET, "8 Mb/s target") if bulk else None
+    target = use.target_mbps
+    line = None if target is None else (target, f"{target:g} Mb/s target")
     for i, name in enumerate(use.scenarios, 1):
         rows = ordered_suites(use.suites[use.suites["scenario"] == name].dropna(subset=["throughput_mbps"]))
         if len(rows):
@@ -45,7 +42,7 @@ def throughput(c: ReportInput) -> Section:
         says = [sentences.extremes(middles, "median throughput", "Mb/s", "lowest", "highest")]
         drawing = points.per_suite(labels, groups, "Throughput (Mb/s)", "Mb/s", line)
         blocks.append(chart(use, "throughput-all", drawing, says, across=True))
-    if not bulk:
+    if line is None:
         slow = "the suites carried MAVLink telemetry, whose rate is far below 8 Mb/s, so no suite is at its limit"
         blocks.append(without(c, "constant-rate workload", slow))
     title = "Throughput per suite, each scenario and all side by side"
@@ -56,7 +53,7 @@ def _of_scenario(c: ReportInput, name: str, i: int, rows: pd.DataFrame, line: tu
     """Bars of every suite. Thirty equal ones say less than a sentence: that, and the figures in a folded table."""
     values, label, emulated = rows["throughput_mbps"], called(name), name in c.emulated
     if alike(values):
-        offered = f" of {quantity(_TARGET, 'Mb/s')} offered" if line else ""
+        offered = f" of {quantity(line[0], 'Mb/s')} offered" if line else ""
         every = count(len(rows), "suite")
         says = [f"Every one of {every} delivers {span(values.min(), values.max(), 'Mb/s')}{offered}."]
         frame = pd.DataFrame({"Suite": rows["suite"], "Throughput (Mb/s)": values})
