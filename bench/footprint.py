@@ -185,6 +185,7 @@ def record(label: str, result: Mapping[str, Any], folder: Path) -> None:
     """Adds a measurement to the file and the page; the same label replaces the older one."""
     path = folder / "footprint.json.gz"
     results: dict[str, Any] = json.loads(packed.read(path)) if path.exists() else {}
+    results.pop(label, None)  # what was measured again is the newest
     results[label] = result
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write(path, packed.pack(f"{as_lines(results, 3)}\n".encode(), path))

@@ -2,13 +2,13 @@
 """The page of the drone side's footprint: totals of the newest measurements, and the processes of the last."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import footprint_parts
 import report
 
-from pqc_mav_bench.analysis.statistics import mean_interval
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common.markdown import table
 
 GOAL_CPU_PERCENT = 4.0
@@ -46,24 +46,23 @@ def render(results: Mapping[str, Any]) -> str:
     head = ("measurement", "CPU %", "over the forwarder", "RSS MB", "PSS MB", "alone MB", "processes", "machine idle %")
     listed = dict(list(results.items())[-LISTED:])
     text += table(head, [_total(label, result) for label, result in listed.items()])
-    label, last = [item for item in results.items() if "mavlink" not in item[1]["options"]][-1]
-    cpu, held = last["cpu_percent_total"], held_kib(last["memory"]) * 1024 / 1e6
-    goal = GOAL_PSS_MB[last["options"].get("proxy", "py")]
-    text += (
-        f"\n`{label}`: {cpu} % of a core, goal <= {GOAL_CPU_PERCENT:g} %: {report.verdict(cpu <= GOAL_CPU_PERCENT)}; "
-        f"{held:.1f} MB of PSS, goal <= {goal:g} MB: {report.verdict(held <= goal)}.\n"
-    )
+    judged = [item for item in results.items() if "mavlink" not in item[1]["options"]]
+    text += "".join(_goals(*each) for each in judged[-1:])
     newest = list(listed.items())[-SHOWN:]
     return text + _proxies(listed) + "\n## By process\n" + "".join(_section(*each) for each in newest)
 
 
+def _goals(label: str, result: Mapping[str, Any]) -> str:
+    cpu, held = result["cpu_percent_total"], held_kib(result["memory"]) * 1024 / 1e6
+    goal = GOAL_PSS_MB[result["options"].get("proxy", "py")]
+    return (
+        f"\n`{label}`: {cpu} % of a core, goal <= {GOAL_CPU_PERCENT:g} %: {report.verdict(cpu <= GOAL_CPU_PERCENT)}; "
+        f"{held:.1f} MB of PSS, goal <= {goal:g} MB: {report.verdict(held <= goal)}.\n"
+    )
+
+
 def _totals(result: Mapping[str, Any]) -> list[float]:
     return [sum(row["cpu_percent"][name] for name in result["memory"]) for row in result["windows"]]
-
-
-def _share(values: Sequence[float]) -> str:
-    mean, half = mean_interval(values)
-    return f"{mean:.2f} ± {half:.2f}"
 
 
 def _total(label: str, result: Mapping[str, Any]) -> tuple[object, ...]:
@@ -71,7 +70,7 @@ def _total(label: str, result: Mapping[str, Any]) -> tuple[object, ...]:
     alone = [each["pss_alone_kib"] for each in memory]
     return (
         label,
-        _share(_totals(result)),
+        shown_mean(_totals(result), 2),
         f"{result['over_forwarder']:.1f}",
         megabytes(sum(each["rss_kib"] for each in memory)),
         megabytes(sum(each["pss_kib"] for each in memory)),
@@ -95,7 +94,7 @@ def _has_proxy(result: Mapping[str, Any]) -> bool:
 
 
 def _row(result: Mapping[str, Any], name: str) -> tuple[object, ...]:
-    share = _share([row["cpu_percent"][name] for row in result["windows"]])
+    share = shown_mean([row["cpu_percent"][name] for row in result["windows"]], 2)
     held = result["memory"].get(name)
     if held is None:
         return (f"({name})", share, "-", "-", "-", "-")
