@@ -15,7 +15,6 @@ import itertools
 import math
 import os
 import socket
-import statistics
 import sys
 import tempfile
 import time
@@ -30,6 +29,7 @@ import pqc_mav_tunnel
 import rig
 from pymavlink.dialects.v20 import common as mavlink
 
+from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common import two_ends
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
@@ -299,10 +299,7 @@ def shown(values: Sequence[float]) -> str:
     """A mean and the half of its interval, and how many failed."""
     good = [value for value in values if not math.isnan(value)]
     failed = f" ({len(values) - len(good)} failed)" if len(good) < len(values) else ""
-    if len(good) < 2:
-        return f"-{failed}"
-    half = 2.09 * statistics.stdev(good) / len(good) ** 0.5  # Student's t for 20 runs
-    return f"{statistics.mean(good):.0f} ± {half:.0f}{failed}"
+    return f"{shown_mean(good, 0) if good else '-'}{failed}"
 
 
 def main() -> int:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import rig
 
+from pqc_mav_bench.analysis.statistics import shown_mean
+
 RATE, SIZE, RUN = 8000, 256, 32  # packets a second, bytes, packets at once
 WARM, COUNTED = 800, 24_000  # packets
 LATE_S = 1.0
@@ -70,10 +72,9 @@ def main() -> None:
     for end, name in enumerate(("gcs", "drone")):
         old, new = ([each[end] for each in found[folder]] for folder in (options.old, options.new))
         ratios = [after / before for before, after in zip(old, new, strict=True)]
-        half = 2.2 * statistics.stdev(ratios) / len(ratios) ** 0.5  # Student's t for 10 and more
         print(
             f"{name}: {statistics.median(old):.2f} us before, {statistics.median(new):.2f} us now, "
-            f"ratio {statistics.mean(ratios):.3f} +- {half:.3f}"
+            f"ratio {shown_mean(ratios, 3)}"
         )
 
 
