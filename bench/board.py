@@ -144,7 +144,7 @@ def main() -> int:
     print(f"the dashboard takes {found['core']:.1%} of a core and {found['rss'] >> 20} MiB; a view has up to "
           f"{max(found['view_bytes']):,} bytes")  # fmt: skip
     results = {**rig.environment(), "simulated": "stations and drones", "drones": options.drones, **found}
-    atomic_write(options.output / "board.json", json.dumps(results, indent=1) + "\n")
+    rig.keep(options.output / "board.json", json.dumps(results, indent=1) + "\n")
     return 0
 
 

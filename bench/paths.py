@@ -259,7 +259,7 @@ def main() -> int:
         for cell, each in flying.items():
             runs[cell] = [run.result() for run in each]
             print(cell, *runs[cell], sep="\n", file=sys.stderr, flush=True)
-    (options.output / "paths.md").write_text(page(runs, options), encoding="utf-8")
+    rig.write_page(options.output / "paths.md", page(runs, options))
     return 0
 
 

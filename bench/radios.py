@@ -328,7 +328,7 @@ def main() -> int:
             flights[name] = [run.result() for run in runs]
             print(name, *flights[name], sep="\n", file=sys.stderr, flush=True)
         suites = {suite: [time.result() for time in times] for suite, times in joining.items()}
-    (options.output / "radios.md").write_text(page(flights, suites, options), encoding="utf-8")
+    rig.write_page(options.output / "radios.md", page(flights, suites, options))
     return 0
 
 

@@ -27,7 +27,6 @@ import rig
 
 from pqc_mav_bench.analysis.statistics import median_interval
 from pqc_mav_common import two_ends
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.child import Program
 from pqc_mav_common.free_ports import free_ports
 from pqc_mav_common.local_socket import Control, Place
@@ -157,7 +156,7 @@ def main() -> int:
             )
         print(f"{stations} stations: of {sent:,} datagrams of another drone {lost} lost", flush=True)
         results["stations"][stations] = {"seconds": values, "sent": sent, "lost": lost}
-        atomic_write(options.output / "registry.json", json.dumps(results, indent=1) + "\n")
+        rig.keep(options.output / "registry.json", json.dumps(results, indent=1) + "\n")
     return 0
 
 

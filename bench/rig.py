@@ -63,10 +63,15 @@ def environment() -> dict[str, Any]:
     }
 
 
-def write_page(path: Path, text: str) -> None:
-    """Keep a page of results, and show it."""
+def keep(path: Path, text: str) -> None:
+    """Keep results; a folder that is new is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(path, text)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Keep a page of results, and show it."""
+    keep(path, text)
     print(text)
 
 
