@@ -37,6 +37,7 @@ from priority import prefer
 
 from pqc_mav_bench.analysis.intervals import run_median
 from pqc_mav_common import two_ends
+from pqc_mav_common.markdown import table
 from pqc_mav_common.waiting import wait_until
 
 HOSTS = 2  # processes for the drones
@@ -261,11 +262,7 @@ def page(runs: dict[str, dict[str, list[list[Round]]]], options: argparse.Namesp
         f"{about['load_average_at_start']}*", "",
     ]  # fmt: skip
     for way in WAYS:
-        lines += [
-            f"## {way[0].upper()}{way[1:]}", "",
-            "| gcs | datagrams/s | CPU a datagram, us | waited for a processor | over one data thread |",
-            "|---|---|---|---|---|",
-        ]  # fmt: skip
+        rows = []
         for arm, _, _ in ARMS:
             own = runs[arm][way]
             over = ratio(own, runs["one"][way])
@@ -273,10 +270,13 @@ def page(runs: dict[str, dict[str, list[list[Round]]]], options: argparse.Namesp
             rate = median_of(own, lambda each: each.rate, 0)
             cpu = median_of(own, lambda each: 1e6 * each.cpu_s / each.packets, 2)
             waited = median_of(own, lambda each: 100 * each.waited_s / (each.waited_s + each.cpu_s), 1)
-            lines.append(f"| {TITLES[arm]} | {rate} | {cpu} | {waited} % | {said} |")
+            rows.append((TITLES[arm], rate, cpu, f"{waited} %", said))
         of_apart = ratio(runs["two"][way], runs["apart"][way])
+        head = ("gcs", "datagrams/s", "CPU a datagram, us", "waited for a processor", "over one data thread")
         lines += [
+            f"## {way[0].upper()}{way[1:]}",
             "",
+            table(head, rows),
             f"Two threads over two processes: {of_apart[0]:.2f} ({of_apart[1]:.2f} to {of_apart[2]:.2f}).",
             "",
         ]

@@ -35,6 +35,7 @@ from radios import DEFAULT, PATIENCE_S, RATE_HZ, Ground, plain_of, vehicle_of
 
 from pqc_mav_bench.analysis.statistics import shown_mean
 from pqc_mav_common import two_ends
+from pqc_mav_common.markdown import table
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.impairment.link import A_TO_B, B_TO_A
 from pqc_mav_sim.impairment.relay import Relay
@@ -223,14 +224,17 @@ def page(runs: dict[tuple[str, str], list[Run]], options: argparse.Namespace) ->
         f"A second first handshake was needed by: {again}. "
         "mavlink-router has both in a group; engarde sends all by both, the radio being an interface (SLIP).",
         "",
-        "| | `paths` | answered in 1 s, % | there, p95 ms | longest gap, s: heartbeat | attitude | messages/s | "
-        "LTE up, kB/s |",
-        "|" + "---|" * (len(keys) + 2),
     ]
-    for (condition, way), each in runs.items():
-        figures = " | ".join(shown_mean([getattr(run, key) for run in each]) for key in keys)
-        lines.append(f"| {condition if way == CONDITIONS[condition][0] else ''} | {way} | {figures} |")
-    return "\n".join([*lines, ""])
+    head = ("", "`paths`", "answered in 1 s, %", "there, p95 ms", "longest gap, s: heartbeat", "attitude")
+    rows = [
+        (
+            condition if way == CONDITIONS[condition][0] else "",
+            way,
+            *(shown_mean([getattr(run, key) for run in each]) for key in keys),
+        )
+        for (condition, way), each in runs.items()
+    ]
+    return "\n".join([*lines, table((*head, "messages/s", "LTE up, kB/s"), rows)])
 
 
 def main() -> int:

@@ -30,7 +30,7 @@ import rig
 from pymavlink.dialects.v20 import common as mavlink
 
 from pqc_mav_bench.analysis.statistics import shown_mean
-from pqc_mav_common import two_ends
+from pqc_mav_common import markdown, two_ends
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import any_port_towards, resolve
@@ -271,10 +271,8 @@ def page(flights: dict[str, list[Run]], suites: dict[str, list[float]], options:
         f"{os.getloadavg()[1]:.0f}. **Simulated**; {options.loss:.0%} of the time in bursts of 200 ms without air. "
         f"{RATE_HZ} messages/s up, one command/s down, {options.seconds} s. {options.runs} runs, 95 % interval, ms.",
         "",
-        "| ML-768, MD-65 | connected (longest) | answered in 1 s, % | radio wait p95 "
-        "| longest | sealed, % | MAVLink, % | rekey | ratchet | replug |",
-        "|" + "---|" * 10,
     ]
+    rows = []
     for name, runs in flights.items():
         connect = [run.connect for run in runs]
         cells = [f"{shown(connect)} ({max(connect):.0f})"]
@@ -282,9 +280,13 @@ def page(flights: dict[str, list[Run]], suites: dict[str, list[float]], options:
         cells += [f"{max(run.wait_most for run in runs):.0f}"]
         figures = ("sealed", "useful", "rekey", "ratchet", "replug")
         cells += [shown([getattr(run, key) for run in runs]) for key in figures]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        rows.append((name, *cells))
+    head = (
+        *("ML-768, MD-65", "connected (longest)", "answered in 1 s, %", "radio wait p95", "longest"),
+        *("sealed, %", "MAVLink, %", "rekey", "ratchet", "replug"),
+    )
     lines += [
-        "",
+        markdown.table(head, rows),
         f"Sealed, MAVLink: the tunnel's packets at the gcs, and the messages in them, of what came through the air "
         f"with {AROUND} bytes of the radio's own a packet.",
         "",
