@@ -7,10 +7,10 @@ from typing import Any
 
 import pqc_mav_tunnel
 
+from pqc_mav_bench.export import pair_of
 from pqc_mav_common.markdown import table
 
 HANDSHAKE_GOAL = 1.1
-CIPHERS = ("AG", "CP", "AS")
 
 
 def code(suite: str) -> str:
@@ -22,14 +22,9 @@ def by_pair(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[str, Any
     """Rows of suites by KEM and signature (`ML-512-*-MD-44`), then by cipher; the short codes say which is which."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for row in rows:
-        kem, size, cipher, *sig = code(row["suite"]).split("-")
-        found.setdefault("-".join((kem, size, "*", *sig)), {})[cipher] = row
+        name = code(row["suite"])
+        found.setdefault(pair_of(name), {})[name.split("-")[2]] = row
     return found
-
-
-def of_ciphers(row: dict[str, dict[str, Any]], show: Callable[[dict[str, Any]], str]) -> list[str]:
-    """One cell for each cipher of a line; a dash for one that was not measured."""
-    return [show(row[cipher]) if cipher in row else "-" for cipher in CIPHERS]
 
 
 def verdict(met: bool) -> str:

@@ -36,7 +36,8 @@ _COLUMNS = {
     "workload.lost_packets": "lost",
     "system_drone.tunnel_cpu_percent": "tunnel CPU %",
 }
-_CIPHERS = ("AG", "CP", "AS", "AA")
+#: As short codes name them.
+CIPHERS = ("AG", "CP", "AS", "AA")
 _SUMS = ("workload.sent_packets", "workload.lost_packets")
 
 
@@ -78,7 +79,7 @@ def page(manifest: Mapping[str, Any], table: pd.DataFrame) -> str:
         "",
     ]
     codes = [str(code) for code in tidy.short_codes(table)]
-    pairs = [_pair_of(code) for code in codes]
+    pairs = [pair_of(code) for code in codes]
     together = len(set(pairs)) < len(set(codes))
     names = pairs if together else codes
     named = table.assign(suite=names).groupby("suite")
@@ -115,16 +116,16 @@ def _handshakes(table: pd.DataFrame) -> dict[str, tuple[float, str]]:
     scenario = ordered(passed["scenario"].unique(), SCENARIOS)[:1]
     chosen = passed[passed["scenario"].isin(scenario)]
     of: dict[str, tuple[float, str]] = defaultdict(lambda: (math.inf, ""))
-    for pair, rows in chosen.groupby([_pair_of(str(code)) for code in tidy.short_codes(chosen)]):
+    for pair, rows in chosen.groupby([pair_of(str(code)) for code in tidy.short_codes(chosen)]):
         middle, low, high = run_median([[value] for value in rows[_HANDSHAKE]])
         between = "" if math.isnan(low) or low == high else f" ({_cell(low)}-{_cell(high)})"
         of[str(pair)] = middle, f"{_cell(middle)}{between}"
     return of
 
 
-def _pair_of(suite: str) -> str:
+def pair_of(suite: str) -> str:
     """A short code without its cipher, `ML-512-*-MD-44`; the code itself if it has none of ours."""
-    cipher = next((each for each in _CIPHERS if f"-{each}-" in suite), "")
+    cipher = next((each for each in CIPHERS if f"-{each}-" in suite), "")
     return suite.replace(f"-{cipher}-", "-*-") if cipher else suite
 
 

@@ -52,9 +52,9 @@ def test_the_page_has_one_line_per_suite(tmp_path):
 
 
 def test_the_page_has_one_line_for_the_ciphers_of_a_pair():
-    assert export._pair_of("ML-512-AG-MD-44") == "ML-512-*-MD-44"
-    assert export._pair_of("FR-640A-AS-SP-128s") == "FR-640A-*-SP-128s"
-    assert export._pair_of("CS-A") == "CS-A"
+    assert export.pair_of("ML-512-AG-MD-44") == "ML-512-*-MD-44"
+    assert export.pair_of("FR-640A-AS-SP-128s") == "FR-640A-*-SP-128s"
+    assert export.pair_of("CS-A") == "CS-A"
 
 
 def test_the_compact_form_verifies_until_a_figure_of_it_is_changed(tmp_path):
