@@ -38,7 +38,7 @@ def end_all(processes: Iterable[subprocess.Popen[bytes]]) -> None:
     for each in running:
         with contextlib.suppress(subprocess.TimeoutExpired):
             each.wait(_UNWIND_S)
-        end(each)  # a signal that comes while Python forks may be lost
+        end(each)
 
 
 class Child(Helper):

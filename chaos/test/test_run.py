@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +22,26 @@ def test_a_package_that_lacks_is_named_with_what_installs_it(monkeypatch: pytest
     assert ended.value.code == (
         "chaos: 'strangers' needs the Python package 'pqc_mav_wirespec': run 'tools/setup.sh chaos' and then again"
     )
+
+
+WHILE_IT_FORKS = f"""
+import os, runpy, signal, sys, time
+runpy.run_path({str(RUN)!r})["obey_signals"]()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.register_at_fork(after_in_parent=lambda: signal.raise_signal(signal.{{}}))
+if os.fork() == 0:
+    os._exit(0)
+try:
+    time.sleep(60.0)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_that_comes_while_python_forks_is_not_lost(name: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", WHILE_IT_FORKS.format(name)], timeout=30.0, check=False)
+    assert ended.returncode == 7
 
 
 def test_the_default_folder_is_that_of_the_record() -> None:
