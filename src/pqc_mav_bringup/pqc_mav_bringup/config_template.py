@@ -31,6 +31,9 @@ DEMO: Mapping[str, Mapping[str, Any]] = {
     "gcs": {**EXAMPLES["gcs"], "keys": "keys/gcs", "drones": [DEMO_DRONE], "bind": "127.0.0.1"},
 }
 
+# Given, even as its default, it is another thing than left out: a drone with a signing key then would not sign.
+LEFT_OUT = "sign"
+
 
 def _specs(role: str) -> list[ParameterSpec]:
     """Every parameter of one end, the role with its value."""
@@ -47,6 +50,7 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     """The parameters of one node, indented below `ros__parameters:`."""
     indent = " " * 6
     lines = documented(_specs(role), indent, values)
+    lines = [line.replace(indent, f"{indent}#") if line.startswith(f"{indent}{LEFT_OUT}:") else line for line in lines]
     if role == "gcs":
         lines += _nested_example("drone", values["drones"][0], pqc_mav_tunnel.per_drone_schema(), indent)
     else:

@@ -22,7 +22,7 @@ HOW = "differs from the engine's schema: make docs"
 
 def with_examples(text: str) -> str:
     """The text of a file with its commented-out examples in force."""
-    return re.sub(r"^( {6})#(?=drone:|path:| {2})", r"\1", text, flags=re.MULTILINE)
+    return re.sub(r"^( {6})#(?=drone:|path:|sign:| {2})", r"\1", text, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["drone", "gcs", "demo", "policy"])
@@ -46,6 +46,10 @@ def test_keys_and_defaults_in_the_file(role: str, prefix: str, nested: Callable[
     for key, value in given.items():
         expected = role if key == "role" else config_template.EXAMPLES[role].get(key, schema[key]["default"])
         assert value == expected and type(value) is type(expected), key
+
+
+def test_the_file_leaves_it_to_the_keys_folder_whether_a_drone_signs() -> None:
+    assert "sign" not in parameters(yaml.safe_load((CONFIG / "drone.yaml").read_text()), "drone", "pqc_proxy")
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
