@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav reload`: a running engine reads its configuration and keys again."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -8,16 +9,19 @@ import typer
 
 from pqc_mav_cli.console import note
 from pqc_mav_cli.engine_here import engine
+from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.rekey_command import End
+from pqc_mav_common.errors import ProcessError
+from pqc_mav_common.local_socket import connect_all, places
 
 
 def reload(
-    on: Annotated[End | None, typer.Option(help="Which end, if this machine has both.")] = None,
-    drone: Annotated[str, typer.Option(help="Which drone's engine, if this machine has several.")] = "",
+    on: Annotated[End | None, typer.Option(help="Which end alone, if this machine has both.")] = None,
+    drone: Annotated[str, typer.Option(help="Which drone's engine alone, if this machine has several.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would change.")] = False,
     socket: Annotated[str, typer.Option(help="Control socket of the engine, if not in its usual folder.")] = "",
 ) -> None:
-    """Read configuration and keys again.
+    """Read configuration and keys again, at every end that this machine has.
 
     Drones that were added or removed, and where plaintext goes, count at once; other settings need a restart and are
     named. A drone that was added at run time and is in no file stays, and so does an 'avoid' that was not saved, until
@@ -26,13 +30,38 @@ def reload(
     with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
+    ends = [] if socket or role else _ends()
+    failed: list[Exception] = []
+    for end in ends:
+        try:
+            _reload(end, "", "", dry_run, named=len(ends) > 1)
+        except (CliError, ProcessError) as error:
+            failed.append(error)
+    if not ends:
+        _reload(socket, role, drone, dry_run, named=False)
+    for other in failed[1:]:
+        note(str(other))
+    if failed:
+        raise failed[0]
+
+
+def _ends() -> list[str]:
+    """The control sockets of all engines here that answer."""
+    connections = connect_all(places(os.environ))
+    for each in connections:
+        each.close()
+    return [str(each.place.path) for each in connections]
+
+
+def _reload(socket: str, role: str, drone: str, dry_run: bool, *, named: bool) -> None:
     with engine(socket, role, drone) as control:
         changes = control.ask("reload", **({"dry_run": True} if dry_run else {}))
+    name = f"{control.place.name}: " if named else ""
     said = _said(changes, changes.get("drones", {}), dry_run)
     for line in said or ["nothing would change" if dry_run else "nothing has changed"]:
-        print(line)
+        print(f"{name}{line}")
     if not changes.get("configuration", True):
-        note("This engine was started without a configuration file: only the keys are read again.")
+        note(f"{name}This engine was started without a configuration file: only the keys are read again.")
 
 
 def _said(keys: Mapping[str, Any], drones: Mapping[str, Any], dry_run: bool) -> list[str]:

@@ -167,6 +167,20 @@ def test_reload_tells_what_changed(one: Engines) -> None:
     assert "is it running" in refused(1, "reload", "--drone", "d2")
 
 
+def test_reload_goes_to_every_end_unless_one_is_named(one: Engines, keys: Path) -> None:
+    """A key was once renewed at the drone's end alone, and a revoked drone stayed."""
+    ended = pqcmav("reload")
+    assert (ended.returncode, ended.stdout) == (0, "drone-d1: nothing has changed\ngcs: nothing has changed\n")
+    key = keys / "drones" / "d1" / "psk.key"
+    away = key.rename(key.with_suffix(".away"))
+    try:
+        ended = pqcmav("reload")
+    finally:
+        away.rename(key)
+    assert (ended.returncode, ended.stdout) == (1, "gcs: nothing has changed\n"), "one that refuses stops no other"
+    assert "There is no key file" in ended.stderr
+
+
 @pytest.fixture
 def filed(keys: Path, folder: Path) -> Iterator[Engines]:
     """A gcs of d1 that reads `folder`/gcs.yaml, and both drones, of which it knows one."""
