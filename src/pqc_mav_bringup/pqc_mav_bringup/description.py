@@ -22,7 +22,7 @@ class BringupError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value the user may give at start; `choices` empty = any.
+    """A value the user may give at start; `choices`, beside the default, empty = any.
 
     `automatic` says what "auto" stands for.
     """
@@ -160,7 +160,7 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
     known = {argument.name: argument for argument in system.arguments}
     for name, value in given.items():
         choices = known[name].choices
-        if choices and value not in choices:
+        if choices and value not in (*choices, known[name].default):
             raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
     values = {name: given.get(name, argument.default) for name, argument in known.items()}
     for name, argument in known.items():

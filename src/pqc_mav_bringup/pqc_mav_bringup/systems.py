@@ -231,7 +231,9 @@ DRONE = SystemDescription(
         Argument("policy", "Whether to run the adaptive policy, which chooses suites.", "true", SWITCH),
         _POLICY_CONFIG,
         Argument(
-            "strategy", "Strategy of the policy: measured, cascade, expert, rl or hybrid; empty = as in policy_config."
+            "strategy",
+            "Strategy of the policy; empty = as in policy_config.",
+            choices=("measured", "cascade", "expert", "rl", "hybrid"),
         ),
         _DETECT,
         _TOGETHER,

@@ -17,6 +17,7 @@ from pqc_mav_bringup.scenario_system import SCENARIO
 from pqc_mav_bringup.share import config_file
 from pqc_mav_bringup.systems import DEMO, DEMO_DRONE, DRONE, GCS, RECORDER, SWITCH, SYSTEMS
 from pqc_mav_common.siblings import ALLOWED, WITH_GUARD
+from pqc_mav_policy.settings import STRATEGIES
 
 PORTS = {
     name: str(number)
@@ -44,7 +45,9 @@ TYPES = {"bool": bool, "int": int, "float": float, "string": str, "string_list":
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_settings_of_the_proxies_are_keys_of_the_engine_in_its_types(system) -> None:
-    given = {name: value or "1" for name, value in complete(system, {"tunnel": "inside"}).items()}
+    choices = {argument.name: argument.choices for argument in system.arguments}
+    given = complete(system, {"tunnel": "inside"})
+    given = {name: value or (choices[name] or "1")[0] for name, value in given.items()}
     proxies = [process for process in resolve(system, given) if process.node == "pqc_proxy"]
     assert proxies
     for process in proxies:
@@ -327,3 +330,11 @@ def test_programs_that_are_no_nodes_get_none_of_them() -> None:
     assert all(node.log_level == "debug" for node in nodes)
     for program in (ground, vehicle):
         assert program.log_level == "" and program.parameters == {}
+
+
+def test_a_strategy_is_one_of_the_policys() -> None:
+    (strategy,) = (argument for argument in DRONE.arguments if argument.name == "strategy")
+    assert strategy.choices == tuple(STRATEGIES)
+    resolve(DRONE, {"strategy": ""})
+    with pytest.raises(BringupError, match="'strategy' is 'foo'; it must be one of: measured, "):
+        resolve(DRONE, {"strategy": "foo"})
