@@ -30,7 +30,7 @@ def suites(
     view: Annotated[
         View,
         typer.Option(help="core: 72 suites; extended: 132; 2025: the 30 measured in that year; all: later ones, too."),
-    ] = View.CORE,
+    ] = View.ALL,
     standard: Annotated[
         bool, typer.Option("--standard", help="List the suites whose parts are all published standards, of any view.")
     ] = False,
