@@ -105,8 +105,10 @@ def as_line(decision: Decision, elapsed_s: float) -> str:
 
 
 def differs(snapshot: Snapshot, decision: Decision) -> bool:
-    """Whether the recorded policy decided otherwise; modes manual and hold say nothing about a strategy."""
-    return snapshot.mode == "auto" and (snapshot.action, snapshot.guard, snapshot.to_suite) != (
+    """Whether the recorded policy decided otherwise; modes manual and hold, and a pin, say nothing about a strategy."""
+    if snapshot.mode != "auto" or snapshot.inputs.session.pinned_suite:
+        return False
+    return (snapshot.action, snapshot.guard, snapshot.to_suite) != (
         str(decision.action),
         decision.guard,
         decision.to_suite,

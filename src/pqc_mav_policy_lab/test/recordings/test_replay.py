@@ -119,9 +119,12 @@ def test_other_vehicles_and_other_versions(tmp_path: Path, recording: Path) -> N
         read(old.finish(), "drone")
 
 
-def test_by_hand_nothing_differs() -> None:
+def test_by_hand_and_while_a_suite_is_pinned_nothing_differs() -> None:
     from pqc_mav_policy_lab.recordings.replay import Snapshot
 
     second = flown()[0]
     seen = Snapshot(0.0, second.inputs, "cascade", "manual", "REKEY", "manual", "", DEFAULT)
     assert not differs(seen, second.decision)
+    assert differs(replace(seen, mode="auto"), second.decision)
+    pinned = replace(second.inputs, session=replace(second.inputs.session, pinned_suite=DEFAULT))
+    assert not differs(replace(seen, mode="auto", inputs=pinned), second.decision)
