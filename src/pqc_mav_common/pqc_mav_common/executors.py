@@ -43,7 +43,11 @@ class Spun:
     def spin(self) -> None:
         """Serve the nodes until `shutdown`."""
         while not self._ended.is_set():
-            self._executor.spin_once(timeout_sec=WAIT_S)
+            try:
+                self._executor.spin_once(timeout_sec=WAIT_S)
+            except Exception:
+                if not self._ended.is_set():  # `shutdown` takes away what a look in this thread still uses
+                    raise
 
     def shutdown(self, timeout_sec: float | None = None) -> None:
         """End `spin` within `WAIT_S` and let go of the nodes."""

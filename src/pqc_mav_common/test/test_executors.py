@@ -124,3 +124,40 @@ def test_it_ends_if_it_is_told_to_right_before_it_waits(
     thread.join(5.0)
     assert not thread.is_alive()
     node.destroy_node()
+
+
+class Torn:
+    """An executor whose guards go while it looks at them, as rclpy's may at `shutdown`."""
+
+    def __init__(self) -> None:
+        self.looks = threading.Event()
+        self.gone = threading.Event()
+
+    def spin_once(self, timeout_sec: float) -> None:
+        self.looks.set()
+        assert self.gone.wait(DEADLINE_S)
+        raise AttributeError("'NoneType' object has no attribute 'handle'")
+
+    def shutdown(self, timeout_sec: float | None) -> None:
+        self.gone.set()
+
+
+def test_what_breaks_by_the_end_alone_is_no_error() -> None:
+    torn = Torn()
+    spun = Spun(torn)
+    failed: list[BaseException] = []
+
+    def spin() -> None:
+        try:
+            spun.spin()
+        except AttributeError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    assert torn.looks.wait(DEADLINE_S)
+    spun.shutdown()
+    thread.join(DEADLINE_S)
+    assert not failed
+    with pytest.raises(AttributeError):
+        Spun(torn).spin()
