@@ -98,8 +98,8 @@ class ReportInput:
 
     @cached_property
     def scenarios(self) -> list[str]:
-        """The scenarios that have rows, in the usual order."""
-        return table.ordered(self.runs["scenario"].unique(), table.SCENARIOS)
+        """The scenarios in which a run passed, in the usual order."""
+        return table.ordered(self.passed["scenario"].unique(), table.SCENARIOS)
 
     @property
     def main_scenario(self) -> str:

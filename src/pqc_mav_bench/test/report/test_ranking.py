@@ -13,6 +13,7 @@ from pqc_mav_bench.report.blocks import Notice, Table
 from pqc_mav_bench.report.frame import limitations, summary
 from pqc_mav_bench.report.numbers import MISSING
 from pqc_mav_bench.report.sections.aeads import aeads
+from pqc_mav_bench.report.sections.detectors import detector_overhead
 from pqc_mav_bench.report.sections.flight_budget import flight_budget
 from pqc_mav_bench.report.sections.handshakes import handshake_ranking, pareto_frontier
 from pqc_mav_bench.report.sections.power_load_delay import suite_power
@@ -119,6 +120,15 @@ def test_the_fastest_cipher_is_named_only_where_intervals_tell_it(campaign):
     assert "here AES-256-GCM and ChaCha20-Poly1305 are a tie" in tied
     assert "As published" in texts(aeads(with_ciphers(campaign, {**times, "Ascon-128a": 0.1})))
     assert "fastest" not in texts(aeads(campaign)), "it has two ciphers, and the documents three"
+
+
+def test_without_a_baseline_that_passed_the_first_scenario_that_did_is_shown(with_detectors):
+    failed = with_detectors.runs["scenario"] == "baseline"
+    c = replace(with_detectors, runs=with_detectors.runs.assign(passed=~failed))
+    assert c.main_scenario == "xgboost" and len(handshake_ranking(c).blocks) == 2
+    assert "has no run that passed in the scenario Baseline" in texts(suite_power(c))
+    shown = detector_overhead(c).blocks[0].explanation.shows
+    assert "has no detector beside a baseline, so these are the published medians" in shown
 
 
 def test_what_was_published_is_shown_as_it_was_printed(paper):

@@ -157,7 +157,7 @@ def test_suites_are_called_by_their_short_codes(built, page):
 
 
 def test_missing_scenario_is_said(page):
-    assert "did not run the scenario + XGBoost" in page
+    assert "has no run that passed in the scenario + XGBoost" in page
 
 
 def test_host_names_stay_out(page):

@@ -203,8 +203,8 @@ def scenario_note(c: ReportInput) -> list[Notice]:
         names = " and ".join(SCENARIO_NAMES[name] for name in absent)
         notes.append(
             Notice(
-                f"{first_upper(c.name)} did not run the scenario{'s' if len(absent) > 1 else ''} {names}, so "
-                f"nothing is drawn for {'them' if len(absent) > 1 else 'it'}."
+                f"{first_upper(c.name)} has no run that passed in the scenario{'s' if len(absent) > 1 else ''} "
+                f"{names}, so nothing is drawn for {'them' if len(absent) > 1 else 'it'}."
             )
         )
     if c.emulated:

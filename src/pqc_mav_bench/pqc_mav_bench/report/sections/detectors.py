@@ -119,7 +119,8 @@ def _published_overhead(c: ReportInput) -> Chart:
         for r in source.table("rpi5_ddos_overhead_report").itertuples()
     ]
     explanation = Explanation(
-        f"{first_upper(c.name)} ran one scenario only, so these are the published medians of the Raspberry Pi 5.",
+        f"{first_upper(c.name)} has no detector beside a baseline, so these are the published medians of the Raspberry "
+        "Pi 5.",
         "Left in milliseconds, right in per cent of the baseline.",
         [
             "Published, without intervals: " + said
