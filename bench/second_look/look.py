@@ -25,7 +25,7 @@ from statistics import fmean, median
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from second_look.rules import ALPHA, Interval, Paired, holm, of_runs, wilcoxon, wilson
+from second_look.rules import ALPHA, FEWEST, Interval, Paired, holm, of_runs, wilcoxon, wilson
 
 BASE, PLAIN_CIPHER = "baseline", "AES-256-GCM"
 Pair = tuple[str, str]  # KEM and signature
@@ -123,9 +123,10 @@ def answer(folder: Path) -> Answers:
     ciphers = sorted({run.cipher for run in plain} - {PLAIN_CIPHER})
     of_cipher = {each: _grouped([run for run in plain if run.cipher == each]) for each in (*ciphers, PLAIN_CIPHER)}
     out.ciphers = _compared({cipher: of_cipher[cipher] for cipher in ciphers}, of_cipher[PLAIN_CIPHER])
+    passed = [row for row in table if row["status"] == "passed"]
     for name in (BASE, *others):
         lost, sent = (
-            sum(int(float(row[f"workload.{what}_packets"] or 0)) for row in table if row["scenario"] == name)
+            sum(int(float(row[f"workload.{what}_packets"] or 0)) for row in passed if row["scenario"] == name)
             for what in ("lost", "sent")
         )
         if sent:
@@ -144,21 +145,24 @@ def _grouped(runs: Sequence[Run]) -> dict[Pair, list[float]]:
     return found
 
 
-def _paired(with_it: Mapping[Pair, Sequence[float]], without: Mapping[Pair, Sequence[float]]) -> Paired:
-    """Per pair the ratio of the geometric means of its runs."""
+def _paired(with_it: Mapping[Pair, Sequence[float]], without: Mapping[Pair, Sequence[float]]) -> Paired | None:
+    """Per pair the ratio of the geometric means of its runs; None for too few pairs."""
     both = sorted(set(with_it) & set(without))
+    if len(both) < FEWEST:
+        return None
     return wilcoxon([fmean(map(math.log, with_it[pair])) - fmean(map(math.log, without[pair])) for pair in both])
 
 
 def _compared(
     found: Mapping[str, Mapping[Pair, Sequence[float]]], base: Mapping[Pair, Sequence[float]]
 ) -> dict[str, tuple[Paired, float]]:
-    return _corrected({name: _paired(each, base) for name, each in found.items() if set(each) & set(base)})
+    return _corrected({name: _paired(each, base) for name, each in found.items()})
 
 
-def _corrected(found: Mapping[str, Paired]) -> dict[str, tuple[Paired, float]]:
-    chances = holm({name: each.p for name, each in found.items()})
-    return {name: (each, chances[name]) for name, each in found.items()}
+def _corrected(found: Mapping[str, Paired | None]) -> dict[str, tuple[Paired, float]]:
+    tested = {name: each for name, each in found.items() if each is not None}
+    chances = holm({name: each.p for name, each in tested.items()})
+    return {name: (each, chances[name]) for name, each in tested.items()}
 
 
 def said(answers: Answers) -> Iterator[str]:

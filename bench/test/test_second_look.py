@@ -83,6 +83,36 @@ def test_nothing_was_lost(second: Answers) -> None:
     assert "  tst: 1.050 (1.019 to 1.080), p 0.0056, N 24: differs" in list(said(second))
 
 
+def made(folder: Path, runs: list[tuple[str, str, str, float]]) -> Path:
+    """A campaign of runs: scenario, status, KEM, and the time of the only handshake; each lost 5 of 10 packets."""
+    (folder / "campaign.json").write_text("{}")
+    identity = ("kem_algorithm", "sig_algorithm", "kem_family", "aead_algorithm", "kem_nist_level")
+    names = [*(f"crypto_identity.{name}" for name in identity), "workload.lost_packets", "workload.sent_packets"]
+    table = [",".join(["scenario", "suite", "repetition", "status", *names])]
+    times = ["scenario,suite,repetition,number,handshake_ms"]
+    for scenario, status, kem, ms in runs:
+        table.append(f"{scenario},{kem},1,{status},{kem},s,{kem.rstrip('0123456789')},AES-256-GCM,1,5,10")
+        times.append(f"{scenario},{kem},1,1,{ms}")
+    (folder / "tidy.csv").write_text("\n".join(table))
+    (folder / "handshakes.csv").write_text("\n".join(times))
+    return folder
+
+
+def test_packets_of_a_run_that_failed_are_left_out_with_it(tmp_path: Path) -> None:
+    found = answer(made(tmp_path, [("baseline", "passed", "A1", 1.0), ("baseline", "failed", "A2", 1.0)]))
+    assert found.left_out == ["baseline/A2/1"]
+    assert found.lost["baseline"][:2] == (5, 10)
+
+
+def test_too_few_pairs_are_no_comparison_and_count_for_none(tmp_path: Path) -> None:
+    """Six of one family, five of another, and a third that has none in common."""
+    kems = [*(f"A{i}" for i in range(6)), *(f"B{i}" for i in range(5))]
+    runs = [(scenario, "passed", kem, 1.0 + i) for scenario in ("baseline", "tst") for i, kem in enumerate(kems)]
+    found = answer(made(tmp_path, [*runs, ("baseline", "passed", "C0", 1.0), ("tst", "passed", "D0", 1.0)]))
+    assert list(found.families) == ["A tst"] and list(found.detectors) == ["tst"]
+    assert found.families["A tst"][1] == found.families["A tst"][0].p, "corrected for one comparison"
+
+
 def test_the_rules_are_those_of_their_definitions() -> None:
     six = rules.of_runs([1, 2, 3, 4, 5, 6])
     assert (six.figure, six.low, six.high) == (3.5, 1, 6), "1 - 2 / 64 = 0.969"
