@@ -2,11 +2,12 @@
 """Every relative link in a committed Markdown file leads to a file, and to a heading if it names one.
 
 docs/README.md is the index: it names every page of docs/ and leads to all others. README.md stays short, and so do all
-pages together.
+pages together. What a page runs by tools/run can be run.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from functools import lru_cache
@@ -22,6 +23,7 @@ CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+PROGRAM = re.compile(r"tools/run ((?:bench|chaos|tools)/[\w./-]+)")
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
@@ -90,6 +92,19 @@ def test_every_page_is_found_from_the_index() -> None:
             each for each in every for place in places if place.is_dir() and place in each.parents and place != ROOT
         }
     assert not sorted(str(page.relative_to(ROOT)) for page in every - seen)
+
+
+def test_programs_that_a_page_runs_are_executable() -> None:
+    named = {name for page in pages() for name in PROGRAM.findall((ROOT / page).read_text(encoding="utf-8"))}
+    assert "chaos/run" in named
+    assert not [name for name in sorted(named) if not os.access(ROOT / name, os.X_OK)]
+
+
+def test_programs_with_an_interpreter_are_executable() -> None:
+    """They say by their first line that they run by themselves."""
+    found = [path for place in ("bench", "chaos", "tools") for path in (ROOT / place).rglob("*") if path.is_file()]
+    programs = [path for path in found if path.suffix in ("", ".py", ".sh") and path.read_bytes().startswith(b"#!")]
+    assert not [str(path) for path in programs if not os.access(path, os.X_OK)]
 
 
 def test_the_first_page_is_short() -> None:
