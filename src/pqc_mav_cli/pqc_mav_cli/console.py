@@ -25,12 +25,16 @@ WIDE = 240  # columns where there is no terminal: no table of ours is cut
 
 
 def console() -> Console:
-    """For results. Colours only on a terminal; a pipe gets whole tables, without blanks that fill up their lines."""
+    """For results. Colours only on a terminal; a pipe gets whole tables, without blanks that fill up their lines.
+
+    Brackets are printed: data and units have them. What has a style is a Text.
+    """
     from rich.console import Console
 
     if sys.stdout.isatty():
-        return Console(highlight=False, soft_wrap=False)
-    return Console(file=cast(IO[str], _Unfilled()), width=WIDE, highlight=False, soft_wrap=False)
+        return Console(markup=False, highlight=False, soft_wrap=False)
+    out = cast(IO[str], _Unfilled())
+    return Console(file=out, width=WIDE, markup=False, highlight=False, soft_wrap=False)
 
 
 class _Unfilled(io.TextIOBase):

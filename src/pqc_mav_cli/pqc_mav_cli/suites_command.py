@@ -15,6 +15,7 @@ from pqc_mav_cli.wording import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 
 class View(str, Enum):
@@ -66,12 +67,14 @@ def suites(
         _print_table(chosen, pqc_mav_tunnel.providers())
 
 
-def computed(suite: dict[str, Any]) -> str:
+def computed(suite: dict[str, Any]) -> Text:
     """The library that computes the KEM and the signature here; 'both': one computes the one, one the other."""
+    from rich.text import Text
+
     if not suite["available"]:
-        return "[yellow]no[/yellow]"
+        return Text("no", "yellow")
     by = suite["kem_by"].split()[0] if suite["kem_by"] == suite["sig_by"] else "both"
-    return f"[green]{by}[/green]"
+    return Text(by, "green")
 
 
 def matches(suite: dict[str, Any], name: str, text: str) -> bool:
@@ -92,7 +95,7 @@ def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table
     """One row per suite; sizes are bytes."""
     from rich.table import Table
 
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+    columns: dict[str, Callable[[dict[str, Any]], str | Text]] = {
         "suite": lambda suite: str(suite["short_code"]),
         "id": lambda suite: str(suite["id"]),
         "level": lambda suite: str(suite["level"]),
@@ -115,9 +118,11 @@ def table(chosen: list[dict[str, Any]], left_out: Collection[str] = ()) -> Table
 
 
 def _print_table(chosen: list[dict[str, Any]], libraries: str) -> None:
+    from rich.text import Text
+
     available = sum(1 for suite in chosen if suite["available"])
     out = console()
     out.print(fitted(out, lambda left_out: table(chosen, left_out), EXPENDABLE))
     for reason in dict.fromkeys(suite["reason"] for suite in chosen if not suite["available"]):
-        out.print(f"[yellow]no[/yellow]: {reason}")
+        out.print(Text.assemble(("no", "yellow"), f": {reason}"))
     out.print(f"\n{counted(len(chosen), 'suite')}, {available} available here ({libraries})")

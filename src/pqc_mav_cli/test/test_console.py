@@ -3,6 +3,7 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from pqc_mav_cli import suites_command
 from pqc_mav_cli.console import console, fitted
@@ -55,3 +56,11 @@ def test_a_pipe_gets_whole_lines_that_end_where_their_words_end(capsys: pytest.C
     lines = capsys.readouterr().out.splitlines()
     assert any("cs-classicmceliece8192128-chacha20poly1305-sphincs256s" in line for line in lines)
     assert all(line == line.rstrip() for line in lines) and any(len(line) > 100 for line in lines)
+
+
+def test_brackets_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    made = Table("work [ms]")
+    made.add_row("[rpi5-report]")
+    console().print(made, "[bold]")
+    out = capsys.readouterr().out
+    assert "work [ms]" in out and "[rpi5-report]" in out and "[bold]" in out

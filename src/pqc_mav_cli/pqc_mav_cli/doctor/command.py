@@ -14,7 +14,7 @@ from pqc_mav_cli.errors import ExitCode
 from pqc_mav_cli.keys_command import DEFAULT_ROOT
 from pqc_mav_cli.wording import counted
 
-_MARKS = {Level.OK: "[green] ok [/green]", Level.WARN: "[yellow]WARN[/yellow]", Level.FAIL: "[bold red]FAIL[/bold red]"}
+_MARKS = {Level.OK: (" ok ", "green"), Level.WARN: ("WARN", "yellow"), Level.FAIL: ("FAIL", "bold red")}
 
 
 def doctor(
@@ -49,16 +49,16 @@ def doctor(
 
 
 def _print(findings: list[Finding]) -> None:
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True, style="bold")
     grid.add_column(overflow="fold")
     for finding in findings:
-        remedy = f"\n[dim]-> {escape(finding.remedy)}[/dim]" if finding.remedy else ""
-        grid.add_row(_MARKS[finding.level], finding.name, escape(finding.text) + remedy)
+        remedy = f"\n-> {finding.remedy}" if finding.remedy else ""
+        grid.add_row(Text(*_MARKS[finding.level]), finding.name, Text(finding.text).append(remedy, "dim"))
     out = console()
     out.print(grid)
     count = {level: sum(1 for finding in findings if finding.level is level) for level in Level}

@@ -84,6 +84,7 @@ def _missions(
 
 def _show(comparison: Any) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     shown = Table(title="Simulated and recorded missions under every strategy", header_style="bold")
     for title in ("mission", "source", "strategy"):
@@ -105,7 +106,7 @@ def _show(comparison: Any) -> None:
             f"{row.longest_handshake_s:.2f}",
             str(row.outage_s),
             f"{row.energy_j:.0f}",
-            f"[red]{row.broken}[/red]" if row.broken else "0",
+            Text(str(row.broken), "red" if row.broken else ""),
         )
         last = row.mission
     console().print(shown)

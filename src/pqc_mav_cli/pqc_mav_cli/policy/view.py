@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_common.key_values import nested
@@ -62,7 +63,7 @@ def conditions_table(conditions: Sequence[Condition]) -> Table:
     """Conditions in the order of the cascade, then those of the strategy, whose rules have no place in it."""
     table = Table("", "rule", "condition", "now", "limit", "met", box=None, pad_edge=False)
     for each in conditions:
-        met = {True: "[bold]yes[/bold]", False: "no", None: "unknown"}[each.met]
+        met = {True: Text("yes", "bold"), False: Text("no"), None: Text("unknown")}[each.met]
         table.add_row(str(each.priority or ""), each.guard, each.what, each.value, each.limit, met)
     return table
 
