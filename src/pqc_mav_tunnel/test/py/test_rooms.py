@@ -37,6 +37,8 @@ def included(path: Path) -> list[str]:
 
 def test_every_folder_is_a_known_room() -> None:
     assert {path.name for path in (PACKAGE / "src").iterdir() if path.is_dir()} == set(ROOMS)
+    rows = re.findall(r"^\| `.*?\|", (PACKAGE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)/`", "".join(rows))) == sorted(ROOMS)
 
 
 @pytest.mark.parametrize("room", ROOMS)
