@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         if unknown:
             print(f"record: no {what} {', '.join(unknown)}; there are: {', '.join(there)}")
             return 2
+    file = Path(options.file)
+    file.parent.mkdir(parents=True, exist_ok=True)
     attacks = [attack for name in names for attack in SETS.get(name) or (KNOWN[name],)]
     rows: list[Row] = []
     generator = random.Random(options.seed)
@@ -54,5 +56,5 @@ def run(options: argparse.Namespace) -> int:
             often = attacks * options.repeats
             rows += scene.attacked(often, options.rates.split(",")) if names else scene.normal(options.minutes * 60)
             print(f"{profile}: {len(rows)} windows so far", flush=True)
-    write_rows(Path(options.file), rows)
+    write_rows(file, rows)
     return 0

@@ -77,8 +77,9 @@ def test_sets_and_names_may_be_mixed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(record, "Scene", Scene)
     parser = argparse.ArgumentParser()
     record.arguments(parser)
-    given = ["--attacks", "all,roaming", "--profiles", "25", "--file", str(tmp_path / "windows.csv")]
+    given = ["--attacks", "all,roaming", "--profiles", "25", "--file", str(tmp_path / "new" / "windows.csv")]
     assert record.run(parser.parse_args(given)) == 0
+    assert (tmp_path / "new" / "windows.csv").exists()
     assert done == [*(attack.name for attack in ways.ATTACKS), "roaming"]
 
 

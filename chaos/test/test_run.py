@@ -57,3 +57,14 @@ def test_each_command_explains_its_own_options(
         runpy.run_path(str(RUN), run_name="__main__")
     assert ended.value.code == 0
     assert "--seed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["capture", "dataset", "record", "tutorial", "storms"])
+def test_only_a_command_with_a_page_takes_a_folder_for_it(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run", command, "--help"])
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(RUN), run_name="__main__")
+    used = "options.output" in RUN.with_name(f"{command}.py").read_text(encoding="utf-8")
+    assert ("--output" in capsys.readouterr().out) == used
