@@ -49,7 +49,7 @@ report: setup  ## Render the committed results into build/report: page, PDF wher
 	@tools/run pqcmav policy compare --output build/report >/dev/null
 	@tools/run chaos/run soak --draw bench/results/soak.csv.gz --output build/report
 
-bench:  ## Measure the engine against its floors and other systems (ARGS="..." are passed on)
+bench:  ## Measure the engine against its floors (ARGS="..." are passed on)
 	@tools/setup.sh analysis benchmarks
 	@tools/run bench/run $(ARGS)
 

@@ -311,7 +311,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--loss", type=float, default=0.05)
     parser.add_argument("--jobs", type=int, default=4, help="runs at once; they wait most of the time")
-    parser.add_argument("--profiles", type=lambda text: text.split(","), default=[case[0] for case in CASES])
+    names = [case[0] for case in CASES]
+    parser.add_argument("--profiles", nargs="+", choices=names, default=names)
     parser.add_argument("--output", type=Path, default=rig.RESULTS)
     options = parser.parse_args()
     seeds = range(1, options.runs + 1)

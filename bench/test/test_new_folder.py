@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""'--output' makes its folder, so that nothing measured is lost for want of one; the measurements are left out."""
+"""Nothing measured is lost for want of a folder or by a name that is not there; the measurements are left out."""
 
 from __future__ import annotations
 
@@ -48,3 +48,12 @@ def test_a_new_folder_is_made(monkeypatch, tmp_path, module, page):
         monkeypatch.setattr(module, "ProcessPoolExecutor", Pool)
     assert module.main() == 0
     assert (folder / page).stat().st_size
+
+
+@pytest.mark.parametrize(("module", "option"), [(radios, "--profiles"), (paths, "--ways")])
+def test_a_name_that_is_not_there_is_refused(monkeypatch, tmp_path, module, option):
+    monkeypatch.setattr(sys, "argv", [module.__name__, option, "nosuch", "--output", str(tmp_path / "new")])
+    monkeypatch.setattr(module, "ProcessPoolExecutor", Pool)
+    with pytest.raises(SystemExit) as ended:
+        module.main()
+    assert ended.value.code == 2 and not (tmp_path / "new").exists()
