@@ -9,6 +9,7 @@ No init is running there, so both ends are started as the unit says, by its user
 service manager.
 """
 
+import argparse
 import json
 import shutil
 import socket
@@ -264,14 +265,18 @@ def show_the_dashboard(debian: Chroot) -> None:
 
 def main() -> int:
     """Run the test with mounts of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("debian", type=Path)
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
     with_own_mounts()
-    tar, packages = Path(sys.argv[1]), list(Path(sys.argv[2]).glob("*.deb"))
+    packages = list(options.folder.glob("*.deb"))
     with tempfile.TemporaryDirectory(prefix="pqcmav-debian-") as folder:
         work = Path(folder)
         work.chmod(0o755)
         for name in ("ground", "drone"):
             (work / name).mkdir()
-        debian = Chroot(tar, work / "ground")
+        debian = Chroot(options.debian, work / "ground")
         try:
             with debian.mounted():
                 for sentence in test(debian, packages, work):

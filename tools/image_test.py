@@ -11,6 +11,7 @@ STORE are podman's options that say where the images are. Needs root. Both ends 
 joined by a cable; nothing of this machine's network changes.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -156,15 +157,21 @@ def flight(podman: Podman) -> str:
 
 def main() -> int:
     """Run what the command line names."""
+    tests: dict[str, Callable[..., str]] = {"pair": pair, "demo": demo, "flight": flight, "campaign": campaign}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("test", choices=tests)
+    parser.add_argument("architectures", nargs="*")
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:end])
+    if len(options.architectures) != (2 if options.test == "pair" else 0):
+        parser.error("'pair' takes two architectures, the others none")
     with_own_mounts()
     if not Path("/sys/fs/cgroup/cgroup.procs").exists():
         # crun refuses the old kind of cgroups, although it is to use none; only this process and its children see this.
         sh("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
-    words, store = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
-    podman = Podman(store)
-    tests: dict[str, Callable[..., str]] = {"pair": pair, "demo": demo, "flight": flight, "campaign": campaign}
+    podman = Podman(sys.argv[end + 1 :])
     try:
-        print(tests[words[0]](podman, *words[1:]))
+        print(tests[options.test](podman, *options.architectures))
     except (TestError, OSError, subprocess.SubprocessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -89,6 +89,8 @@ def main() -> None:
     parser.add_argument("--without", type=Path, action="append", default=[], metavar="LIST")
     parser.add_argument("--leave-out", action="append", default=[], metavar="BEGINNING")
     options = parser.parse_args()
+    if lacking := [str(file) for file in (options.pylock, *options.without) if not file.is_file()]:
+        parser.error(f"no file {lacking[0]}")
     pinned = frozenset(canonicalize_name(name) for file in options.without for name in PIN.findall(file.read_text()))
     print(render(tomllib.loads(options.pylock.read_text()), pinned, tuple(options.leave_out)), end="")
 

@@ -10,6 +10,7 @@ serial line. In it run the tests that qemu's user emulation has no system calls 
 ends and systemd's watchdog.
 """
 
+import argparse
 import json
 import re
 import shlex
@@ -216,17 +217,20 @@ def judge(lines: Iterator[str], tests: int) -> Iterator[str]:
 
 def main() -> int:
     """Make the machine, run it, say what it did."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("debian", "packages", "build"):
+        parser.add_argument(name, type=Path)
+    options = parser.parse_args()
     with_own_mounts()
-    tar, packages, build = map(Path, sys.argv[1:])
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pqcmav-machine-") as folder:
         root = Path(folder) / "root"
         root.mkdir(mode=0o755)
-        debian = Chroot(tar, root)
+        debian = Chroot(options.debian, root)
         kernel, memory = Path(folder) / "kernel", Path(folder) / "memory"
         try:
             with debian.mounted():
-                tests = furnish(debian, packages, build.resolve())
+                tests = furnish(debian, options.packages, options.build.resolve())
             (found,) = debian.path("srv/kernel/boot").glob("vmlinuz-*")
             shutil.copy(found, kernel)
             shutil.rmtree(debian.path("srv/kernel"))

@@ -8,7 +8,7 @@ A dozen copies kept by hand would drift apart. A line of a template that ends in
 when its variant has every flag that is named and none that is negated; a line `//+ file` stands for that file.
 """
 
-import sys
+import argparse
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -124,8 +124,12 @@ def page(results: str) -> str:
 
 def main() -> None:
     """Write every model into the folder named as argument, or print the page of its results."""
-    folder = Path(sys.argv[1])
-    if "--page" in sys.argv:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    folder: Path = options.folder
+    if options.page:
         print(page((folder / "results.tsv").read_text(encoding="utf-8")), end="")
         return
     folder.mkdir(parents=True, exist_ok=True)
