@@ -31,7 +31,7 @@ not, the command says which shunt_ohm to write into sensing.yaml. After a mistyp
 
 
 def power(
-    seconds: Annotated[float, typer.Option(help="How long to read [s].", min=2, max=3600)] = 30.0,
+    seconds: Annotated[float, typer.Option(help="How long to read, in seconds.", min=2, max=3600)] = 30.0,
     calibrate: Annotated[bool, typer.Option("--calibrate", help="How to compare the sensor with a meter.")] = False,
     meter_a: Annotated[
         float | None, typer.Option(help="With --calibrate: the current that a meter shows now [A].", min=0.01, max=100)
