@@ -76,7 +76,7 @@ def test_two_groups_of_launch_files_have_doors_of_their_own(folder: Path, tmp_pa
 
 @pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
 def test_it_runs_only_where_it_is_asked_for(system) -> None:
-    values = {argument.name: argument.default or "1" for argument in system.arguments}
+    values = {argument.name: argument.default or (argument.choices or "1")[0] for argument in system.arguments}
     for tunnel, count in (("inside", 0), (ATTACH, 0), (DAEMON, 1 + (system is DEMO))):
         processes = resolve(system, {**values, "tunnel": tunnel})
         assert sum(map(is_daemon, processes)) == count

@@ -25,7 +25,7 @@ def packages(system, given: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("system", [DRONE, GCS, DEMO], ids=lambda system: system.name)
 def test_the_one_in_cpp_runs_where_it_is_installed_and_either_on_request(system, prefix: Path) -> None:
-    values = {argument.name: argument.default or "1" for argument in system.arguments}
+    values = {argument.name: argument.default or (argument.choices or "1")[0] for argument in system.arguments}
     assert packages(system, values) == {PACKAGES[PY]}
     install(prefix, PACKAGES[CPP], NODE)
     assert packages(system, values) == {PACKAGES[CPP]}
