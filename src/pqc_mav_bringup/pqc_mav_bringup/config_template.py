@@ -50,7 +50,8 @@ def _block(role: str, values: Mapping[str, Any]) -> list[str]:
     """The parameters of one node, indented below `ros__parameters:`."""
     indent = " " * 6
     lines = documented(_specs(role), indent, values)
-    lines = [line.replace(indent, f"{indent}#") if line.startswith(f"{indent}{LEFT_OUT}:") else line for line in lines]
+    left_out = f"{indent}{LEFT_OUT}:"
+    lines = [_commented([line], indent)[0] if line.startswith(left_out) else line for line in lines]
     if role == "gcs":
         lines += _nested_example("drone", values["drones"][0], pqc_mav_tunnel.per_drone_schema(), indent)
     else:

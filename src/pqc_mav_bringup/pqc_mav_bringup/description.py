@@ -22,7 +22,7 @@ class BringupError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A value the user may give at start; `choices`, beside the default, empty = any.
+    """A value the user may give at start; `choices` empty = any.
 
     `automatic` says what "auto" stands for.
     """
@@ -32,6 +32,11 @@ class Argument:
     default: str = ""
     choices: tuple[str, ...] = ()
     automatic: Callable[[], str] | None = None
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The choices, and a default that is none of them; empty = any."""
+        return tuple(dict.fromkeys((*self.choices, self.default))) if self.choices else ()
 
 
 NAMESPACES = ("namespace", "mavros_namespace")  # arguments that are one
@@ -159,9 +164,9 @@ def complete(system: SystemDescription, given: Mapping[str, str]) -> dict[str, s
     refuse_unknown(system, given)
     known = {argument.name: argument for argument in system.arguments}
     for name, value in given.items():
-        choices = known[name].choices
-        if choices and value not in (*choices, known[name].default):
-            raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(choices)}.")
+        allowed = known[name].allowed
+        if allowed and value not in allowed:
+            raise BringupError(f"'{name}' is '{value}'; it must be one of: {', '.join(known[name].choices)}.")
     values = {name: given.get(name, argument.default) for name, argument in known.items()}
     for name, argument in known.items():
         if argument.automatic and values[name] == "auto":

@@ -67,7 +67,7 @@ def launch_description(
             argument.name,
             default_value=argument.default,
             description=argument.description,
-            choices=list(dict.fromkeys((*argument.choices, argument.default))) if argument.choices else None,
+            choices=list(argument.allowed) or None,
         )
         for argument in system.arguments
     ]
