@@ -30,15 +30,13 @@ def reload(
     with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
-    ends = [] if socket or role else _ends()
+    ends = [socket] if socket or role else _ends() or [""]
     failed: list[Exception] = []
     for end in ends:
         try:
-            _reload(end, "", "", dry_run, named=len(ends) > 1)
+            _reload(end, role, drone, dry_run, named=len(ends) > 1)
         except (CliError, ProcessError) as error:
             failed.append(error)
-    if not ends:
-        _reload(socket, role, drone, dry_run, named=False)
     for other in failed[1:]:
         note(str(other))
     if failed:

@@ -102,21 +102,22 @@ def _sensors(file: Path | None) -> tuple[list[PowerSource], Any]:
 def _read(sources: Sequence[PowerSource], seconds: float) -> list[PowerView]:
     """One view for each second in which the sensor was read throughout; the first of them begins with a sample."""
     from pqc_mav_sensing.power_sampler import PowerSampler
+    from pqc_mav_sensing.sampling_thread import SamplingThread
 
-    began_s = time.monotonic()
-    sampler = PowerSampler(sources, began_s)
+    sampler = PowerSampler(sources, time.monotonic())
+    failed: list[Exception] = []
+    reader = SamplingThread("power", sampler.tick, failed.append)
+    reader.start()
     views: list[PowerView] = []
     try:
-        window = 0
-        while window * _WINDOW_S < seconds:
-            due_s = sampler.tick(time.monotonic())
-            end_s = began_s + (window + 1) * _WINDOW_S
-            time.sleep(max(0.0, min(due_s, end_s) - time.monotonic()))
-            if (now_s := time.monotonic()) >= end_s:
-                views.append(sampler.summary(now_s))
-                window += 1
+        for _ in range(math.ceil(seconds / _WINDOW_S)):
+            time.sleep(_WINDOW_S)
+            views.append(sampler.summary(time.monotonic()))
     finally:
+        reader.stop()
         sampler.close()
+    if failed:
+        raise failed[0]
     bad = [view for view in views if not view.valid]
     if bad:
         lost = f" in {len(bad)} of {len(views)} s" if len(bad) < len(views) else ""
