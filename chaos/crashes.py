@@ -45,6 +45,7 @@ STOP_S = 1.0
 QUICK = Respawn().quick  # deaths after which the supervisor waits longer
 _BETWEEN_S = (0.2, 0.6)
 _LIMIT_S = 60.0
+_QUIET_S = 2.0  # of nothing after which all has come: a machine that starves an end for a moment loses no packet
 _STEP_S = 0.005
 UP = [sys.executable, "-c", "from pqc_mav_cli.entry import run; run()", "up"]
 FLOODER = Path(__file__).resolve().parent / "flooder.py"
@@ -232,7 +233,7 @@ def measure(scene: Scene, runs: int, generator: random.Random, proxy: str = "py"
                     back_s, state = _crash(room, scene)
                     back.append(back_s)
                     wrong += state != ("inactive" if scene.paused else "active")
-                counts = traffic.stop()
+                counts = traffic.stop(_QUIET_S)
             finally:
                 traffic.close()
             sent += total(counts, "sent")
