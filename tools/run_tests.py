@@ -8,8 +8,8 @@ Without arguments every package under `src/`, the set-up scripts' own tests (`to
 and those of the benchmarks (`bench`) run. Most tests wait for something, so four runners work at a time, each
 pytest in a ROS domain of its own; what one says comes when it is done. A test that failed beside others is tried again
 when nothing else runs, twice at most: a machine that many share starves tests over real sockets and clocks now and
-then. If it passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no second look.
-The exit code is 0 only when every runner succeeded and at least one test passed.
+then. If it passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no
+second look. The exit code is 0 only when every runner succeeded and at least one test passed.
 """
 
 import argparse
