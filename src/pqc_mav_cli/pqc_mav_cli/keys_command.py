@@ -235,12 +235,6 @@ def revoke(
             f"psk/{drone}.key where it reads its keys and call 'pqcmav reload', or 'pqcmav drones remove {drone}'."
         )
         return
-    if any(path.parent.name == "psk" and not any(path.parent.glob("*.key")) for path in removed):
-        note(
-            f"{gone}. No drone is left, and a ground station without one takes no reload: 'pqcmav pause --on gcs' "
-            "on its machine ends the session. Or stop it."
-        )
-        return
     note(
         f"{gone}. Now call 'pqcmav reload' on the ground station's machine: until then it goes on with the key it has "
         f"read. If it reads a copy, remove psk/{drone}.key there first. Before its next start take {drone} out of "

@@ -79,14 +79,6 @@ def test_export_and_its_refusals(keys: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_revoking_the_last_drone_says_what_ends_its_session(tmp_path: Path) -> None:
-    root = tmp_path / "keys"
-    assert pqcmav("keys", "init", "alpha", "beta", "--root", str(root), "--sig", "mldsa65").returncode == 0
-    said = [pqcmav("keys", "revoke", each, "--yes", "--root", str(root)).stderr for each in ("alpha", "beta")]
-    assert "'pqcmav reload'" in said[0] and "pause" not in said[0]
-    assert "'pqcmav pause --on gcs'" in said[1] and "'pqcmav reload'" not in said[1]
-
-
 def test_a_drone_is_renewed_and_revoked(root: Path) -> None:
     psk = root / "drones" / "alpha" / "psk.key"
     before = psk.read_bytes()

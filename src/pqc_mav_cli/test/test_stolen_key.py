@@ -122,6 +122,29 @@ def test_a_drone_that_runs_comes_back_with_a_reload(scene: Scene, tmp_path: Path
     until(lambda: state(drone) == "UP" and state(scene.gcs) == "UP", "with its new key", 60)
 
 
+def test_the_only_drone_is_out_after_a_reload_once_it_is_revoked(scene: Scene) -> None:
+    drone = scene.fly(scene.root / "drones" / "d1")
+    until(lambda: state(drone) == "UP", "the drone", 60)
+    session = scene.gcs.status()[0]["session_id"]
+    away = scene.root / "away"
+    for gone in (scene.root / "gcs", scene.root / "gcs" / "psk"):
+        gone.rename(away)
+        with pytest.raises(pqc_mav_tunnel.TunnelError, match="psk cannot be read"):
+            scene.gcs.reload()
+        away.rename(gone)
+    assert scene.gcs.status()[0]["session_id"] == session, "a folder that is not mounted revokes nothing"
+
+    drone.stop()
+    stolen = scene.fly(scene.root / "drones" / "d1")
+    until(lambda: scene.hears(stolen, b"from the thief"), "the thief passes for d1", 60)
+    assert "Now call 'pqcmav reload'" in pqcmav("keys", "revoke", "d1", "-y", "--root", str(scene.root)).stderr
+    assert scene.gcs.reload()["removed"] == ["d1"]
+    assert not scene.hears(stolen, b"still here")
+    failed = stolen.status()[0]["handshakes_failed"]
+    until(lambda: stolen.status()[0]["handshakes_failed"] >= failed + 2, "the thief tries again, twice", 60)
+    assert scene.gcs.status()[0]["suite"] == ""
+
+
 def test_where_now_cannot_be_it_says_what_is_left_to_do(scene: Scene, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     pqc_mav_tunnel.init_keys(str(elsewhere), ["d1", "d2"], sig_tokens=["mldsa44"])

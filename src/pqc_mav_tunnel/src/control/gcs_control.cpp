@@ -273,6 +273,7 @@ KeyChanges GcsControl::reload_keys(bool dry_run, const std::vector<DroneEntry>* 
   const auto there = keys_.drone_ids();
   // All is read before anything changes.
   std::vector<std::optional<Psk>> psks;
+  std::size_t left = 0, gone = 0;
   for (const auto& drone : drones) {
     if (!drone) {
       psks.emplace_back();
@@ -281,10 +282,14 @@ KeyChanges GcsControl::reload_keys(bool dry_run, const std::vector<DroneEntry>* 
     // A key that is there must be good: only one that was taken away shuts its drone out.
     const bool has = std::find(there.begin(), there.end(), drone->id) != there.end();
     psks.push_back(has ? std::optional(keys_.psk(drone->id)) : std::nullopt);
+    left += has;
+    const std::shared_lock lock(drones_mutex_);
+    gone += !has && drone->psk;
   }
-  if (!newcomers && std::none_of(psks.begin(), psks.end(), [](const auto& psk) { return psk.has_value(); }))
-    throw TunnelError(Errc::key_missing, "None of the drones has a key below " + config_.keys +
-                                             " now; nothing was changed. Is the folder mounted?");
+  // One may have been revoked, and be the only one. Several at once are more likely a card that is not there.
+  if (!newcomers && left == 0 && gone > 1)
+    throw TunnelError(Errc::key_missing, "None of the " + std::to_string(gone) + " drones has a key below " +
+                                             config_.keys + " now; nothing was changed. Is the folder mounted?");
   std::map<const SigInfo*, SecretBytes> signing;
   for (const auto* sig : signatures_allowed())
     if (keys_.has_sig_secret(*sig)) signing.emplace(sig, keys_.sig_secret(*sig));
