@@ -338,6 +338,7 @@ class DataPlane {
   void send_by_others(Link& link, ByteView packet, std::uint64_t now) noexcept;
   static bool may_copy(Link& link, const Wire& wire, std::size_t size, std::uint64_t now) noexcept;
   void copy_sealed(Link& link, ByteView packet, std::uint64_t now) noexcept;
+  void repeat_before(Link& link, ByteView datagram, std::uint64_t now) noexcept;
   void send_again(Link& link, std::uint64_t due_by, std::uint64_t now) noexcept;
   [[nodiscard]] bool is_planned_copy(Link& link, ByteView payload, const SockAddr& source, std::uint64_t now) noexcept;
   void note_arrived(Link& link, std::uint64_t now);

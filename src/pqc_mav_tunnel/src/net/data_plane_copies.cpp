@@ -10,6 +10,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint32_t kPing = 4, kTimesync = 111;  // they ask how long a way is
+constexpr std::uint32_t kHeartbeat = 0;
 // A radio that is not the main path has no shaper: copies take at most half of its rate.
 constexpr std::uint64_t kRadioShare = 2;
 
@@ -81,9 +82,19 @@ void DataPlane::copy_sealed(Link& link, ByteView packet, std::uint64_t now) noex
   send_by_others(link, packet, now);
   if (!(paths_ ? paths_->word().again : link.paths->again()) || commands_alone(link)) return;
   if (!link.again) link.again = std::make_unique<PacketAgain>();
-  // This one has not left yet. A command that was lost must not come after one that takes it back.
-  send_again(link, PacketAgain::kAll, now);
   link.again->keep(packet, now);
+}
+
+/// A command that was lost must not come after one that takes it back, which is about to be sealed. A heartbeat takes
+/// nothing back.
+void DataPlane::repeat_before(Link& link, ByteView datagram, std::uint64_t now) noexcept {
+  if (!link.again || link.again->empty()) return;
+  bool any = false;
+  (void)walk_mavlink(
+      datagram, [&](const MavlinkHeader& header) { any = any || (cannot_wait(header) && header.id != kHeartbeat); });
+  if (!any) return;
+  send_sealed(link);  // what is repeated may still wait in there
+  send_again(link, PacketAgain::kAll, now);
 }
 
 void DataPlane::send_again(Link& link, std::uint64_t due_by, std::uint64_t now) noexcept {

@@ -77,11 +77,11 @@ void DataPlane::leave_out(Link& link, std::size_t datagrams) noexcept {
 
 /// One plaintext datagram, with room around it: as a packet of its own, or in company.
 void DataPlane::bundle_plain(Link& link, MutableBytes packet, std::uint64_t now) noexcept {
-  if (goes_by_all(link, packet.subspan(kHeaderSize, packet.size() - kOverhead)))
-    return seal_plain(link, packet, now, FrameType::data, 1, true);
+  const auto datagram = packet.subspan(kHeaderSize, packet.size() - kOverhead);
+  repeat_before(link, datagram, now);
+  if (goes_by_all(link, datagram)) return seal_plain(link, packet, now, FrameType::data, 1, true);
   auto& bundler = link.bundler;
   if (!bundler.on() || !link.session.sends_bundles()) return seal_plain(link, packet, now);
-  const auto datagram = packet.subspan(kHeaderSize, packet.size() - kOverhead);
   if (!bundler.fits(datagram.size())) send_bundle(link, now);
   if (!bundler.takes(datagram.size())) return seal_plain(link, packet, now);
   if (!link.bundling) {

@@ -108,6 +108,7 @@ void DataPlane::send_shaped(Link& link, std::uint64_t now) noexcept {
 /// Alone goes, too, what goes by several paths, as the same packet.
 void DataPlane::send_alone(Link& link, const Shaper::Leaving& leaving, bool by_all, std::uint64_t now) noexcept {
   send_sealed(link);
+  repeat_before(link, leaving.packet.subspan(kHeaderSize, leaving.packet.size() - kOverhead), now);
   const auto around = shape_overhead(link).data;
   link.shaper->charge_more((leaving.joins ? around : 0) + around + leaving.packet.size() - kOverhead);
   seal_plain(link, leaving.packet, now, FrameType::data, 1, by_all);

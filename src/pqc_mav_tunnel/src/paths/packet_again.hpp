@@ -17,6 +17,7 @@ class PacketAgain {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static constexpr std::size_t kPlaces = 16, kMost = 400;
 
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   /// What is longer, or one too many, goes once.
   void keep(ByteView packet, std::uint64_t now) noexcept {
     if (packet.size() > kMost || count_ == kPlaces) return;
