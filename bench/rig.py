@@ -81,7 +81,7 @@ def place(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def listening(timeout_s: float | None, address: tuple[str, int] = (HOST, 0)) -> socket.socket:
+def listening(timeout_s: float, address: tuple[str, int] = (HOST, 0)) -> socket.socket:
     """A UDP socket that waits for each datagram this long."""
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.bind(address)
