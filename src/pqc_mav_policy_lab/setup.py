@@ -14,7 +14,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools", "matplotlib", "numpy"],
+    install_requires=["setuptools", "numpy"],
     extras_require={"test": ["pytest", "hypothesis"]},
     zip_safe=False,
     maintainer="PQC-MAV maintainers",

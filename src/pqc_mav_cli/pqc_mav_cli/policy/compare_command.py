@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav policy compare`: the same missions under every strategy and static suites, as table, JSON, CSV, picture."""
+"""`pqcmav policy compare`: the same missions under every strategy and static suites, as table, page and JSON."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ def compare(
         list[str] | None,
         typer.Argument(help="Names of simulated missions, or files of recordings. Default: all simulated missions."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Folder for policy.md, .json, .csv and .png.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for policy.md and .json.")] = None,
     costs: Annotated[
         Path | None,
         typer.Option(help="Measured handshakes (bench/results/engine.json.gz). Default: published ones of a Pi 5."),
@@ -30,7 +30,6 @@ def compare(
         Path | None, typer.Option(help="Trained table of rl and hybrid. Default: the one that is installed.")
     ] = None,
     namespace: Annotated[str, typer.Option(help="The vehicle's ROS namespace in recordings.")] = "drone",
-    csv: Annotated[bool, typer.Option("--csv", help="Also write policy.csv.")] = False,
     raw_voltage: Annotated[
         bool,
         typer.Option("--raw-voltage", help="Judge the voltage with its sag under load, as the published cascade did."),
@@ -60,7 +59,7 @@ def compare(
     content = compare_report.as_content(comparison, plain(settings.policy))
     _show(comparison)
     if output is not None:
-        _write(output, comparison, content, settings, csv)
+        _write(output, content)
 
 
 def _missions(
@@ -113,31 +112,15 @@ def _show(comparison: Any) -> None:
     console().print(f"Handshake costs: {comparison.costs}")
 
 
-def _write(folder: Path, comparison: Any, content: Any, settings: Any, csv: bool) -> None:
+def _write(folder: Path, content: Any) -> None:
     from pqc_mav_policy_lab.compare import report as compare_report
     from pqc_mav_policy_lab.compare.rows_json import as_json
 
-    picture = f"{NAME}.png"
-    texts = {f"{NAME}.json": as_json(content)}
-    if csv:
-        texts[f"{NAME}.csv"] = compare_report.as_csv(content)
+    texts = {f"{NAME}.json": as_json(content), f"{NAME}.md": compare_report.as_markdown(content)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        drawn = _draw(comparison, settings, folder / picture)
-        texts[f"{NAME}.md"] = compare_report.as_markdown(content)
         for name, text in texts.items():
             atomic_write(folder / name, text)
     except OSError as error:
         raise CliError(f"Cannot write to {folder}: {error.strerror}.") from None
-    print(f"Written to {folder}: {', '.join([*texts, *([picture] if drawn else [])])}")
-
-
-def _draw(comparison: Any, settings: Any, path: Path) -> bool:
-    try:
-        from pqc_mav_policy_lab.compare.plot import draw
-
-        draw(comparison, settings.policy, path)
-    except ImportError as error:
-        note(f"No picture: {error}.")
-        return False
-    return True
+    print(f"Written to {folder}: {', '.join(texts)}")

@@ -70,26 +70,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Trace:
-    """What a plot shows of a flight, one entry a second: NIST level (0 = no data), rekey finished, act, threat."""
-
-    mission: str
-    strategy: str
-    level: tuple[int, ...]
-    rekeys: tuple[int, ...]
-    phases: tuple[int, ...]
-    temperature_c: tuple[float | None, ...]
-    voltage_v: tuple[float | None, ...]
-    loss: tuple[float | None, ...]
-    threat: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """All rows in order of mission and strategy, and the traces that belong to them."""
+    """All rows in order of mission and strategy."""
 
     rows: tuple[Row, ...]
-    traces: tuple[Trace, ...]
     costs: str
 
 
@@ -116,7 +100,6 @@ def compare(
     """Every mission under every strategy, each twice: the second flight has to repeat the first (I4)."""
     ladder = Ladder(catalogue, settings.policy.order)
     rows: list[Row] = []
-    traces: list[Trace] = []
     for mission in missions:
         for name, strategy in flown.items():
             flights = [
@@ -127,8 +110,7 @@ def compare(
             same = [entry.decision for entry in flights[0]] == [entry.decision for entry in flights[1]]
             broken = {**violations(flights[0], ladder, settings.policy), "I4": int(not same)}
             rows.append(row_of(mission, name, flights[0], broken, catalogue, costs))
-            traces.append(_trace(mission.name, name, flights[0], catalogue))
-    return Comparison(tuple(rows), tuple(traces), costs.source)
+    return Comparison(tuple(rows), costs.source)
 
 
 def _start(strategy: Any) -> str:
@@ -183,18 +165,4 @@ def row_of(
         energy_j=sum(entry.power_w for entry in flight),
         handshake_energy_j=sum(costs.handshake_energy_j(suite) for suite in done),
         violations=dict(broken),
-    )
-
-
-def _trace(mission: str, strategy: str, flight: Sequence[Second], catalogue: Catalogue) -> Trace:
-    return Trace(
-        mission=mission,
-        strategy=strategy,
-        level=tuple(catalogue[e.inputs.session.suite].level if has_data(e) else 0 for e in flight),
-        rekeys=tuple(e.index for e in flight if e.work.finished and e.work.rekey),
-        phases=tuple(int(e.conditions.phase) for e in flight),
-        temperature_c=tuple(e.inputs.thermal.temperature_c for e in flight),
-        voltage_v=tuple(e.inputs.battery.voltage_v for e in flight),
-        loss=tuple(e.inputs.link.loss for e in flight),
-        threat=tuple(int(e.inputs.threat) for e in flight),
     )

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison as JSON for programs, CSV for spreadsheets, a page for people. The page is made from the JSON alone."""
+"""A comparison as JSON for programs, and as a page for people that is made from the JSON alone."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -43,32 +41,15 @@ def as_content(comparison: Comparison, settings: Mapping[str, Any]) -> dict[str,
     return {"format": FORMAT, "handshake_costs": comparison.costs, "settings": dict(settings), "rows": rows}
 
 
-def as_csv(content: Mapping[str, Any]) -> str:
-    """Flat: levels and violations become separate columns."""
-    flat = [
-        {
-            **{key: value for key, value in row.items() if not isinstance(value, dict)},
-            **{f"level_{level}_s": seconds for level, seconds in row["level_s"].items()},
-            **{f"violations_{kind}": count for kind, count in row["violations"].items()},
-        }
-        for row in content["rows"]
-    ]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(flat[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    return out.getvalue()
-
-
 def as_markdown(content: Mapping[str, Any]) -> str:
-    """The page. It names the picture but does not show it: pictures are not committed."""
+    """The page."""
     rows = content["rows"]
     simulated = sum(1 for row in rows if row["source"] == SIMULATED)
     parts = [
         "# Strategies of the policy, compared\n",
         f"**{simulated} of {len(rows)} flights are simulated**, the rest recorded. Handshake costs: "
         f"{content['handshake_costs']}. `pqcmav policy compare` makes this page; `make report` puts it into "
-        "build/report with its figures, policy.json, and its picture, policy.png.\n",
+        "build/report with its figures, policy.json.\n",
         _EXPLAINED,
     ]
     parts.append(_summary(rows))
