@@ -46,7 +46,7 @@ docs: setup  ## Write the generated pages and configuration files (ARGS=--check 
 report: setup  ## Render the committed results into build/report: page, PDF where Chromium is installed, pictures
 	@tools/run pqcmav bench report bench/results/campaign-scenarios \
 	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
-	@tools/run pqcmav policy compare --output build/report >/dev/null
+	@tools/run pqcmav policy compare --output build/report
 	@tools/run chaos/run soak --draw bench/results/soak.csv.gz --output build/report
 
 bench:  ## Measure the engine against its floors (ARGS="..." are passed on)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav policy compare`: the same missions under every strategy and static suites, as table, page and JSON."""
+"""`pqcmav policy compare`: the same missions under every strategy and static suites, as page and JSON."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pqc_mav_cli.console import console, note
+from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_common.atomic_file import atomic_write
-
-NAME = "policy"
+from pqc_mav_cli.policy.publish import publish
 
 
 def compare(
@@ -57,9 +55,7 @@ def compare(
         chosen, flown, catalogue=catalogue, costs=spent, available=available, settings=settings, told=note
     )
     content = compare_report.as_content(comparison, plain(settings.policy))
-    _show(comparison)
-    if output is not None:
-        _write(output, content)
+    publish("policy", compare_report.as_markdown(content), content, output)
 
 
 def _missions(
@@ -79,48 +75,3 @@ def _missions(
         else:
             found.append(mission(name, raw_voltage=raw_voltage))
     return found
-
-
-def _show(comparison: Any) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title="Simulated and recorded missions under every strategy", header_style="bold")
-    for title in ("mission", "source", "strategy"):
-        shown.add_column(title)
-    for title in ("mean S", "mean R", "rekeys", "failed", "handshake max s", "outage s", "energy J", "violations"):
-        shown.add_column(title, justify="right")
-    last = ""
-    for row in comparison.rows:
-        if last and row.mission != last:
-            shown.add_section()
-        shown.add_row(
-            row.mission if row.mission != last else "",
-            row.source if row.mission != last else "",
-            row.strategy,
-            f"{row.mean_security:.3f}",
-            f"{row.reward:.3f}",
-            str(row.rekeys),
-            str(row.failed),
-            f"{row.longest_handshake_s:.2f}",
-            str(row.outage_s),
-            f"{row.energy_j:.0f}",
-            Text(str(row.broken), "red" if row.broken else ""),
-        )
-        last = row.mission
-    console().print(shown)
-    console().print(f"Handshake costs: {comparison.costs}")
-
-
-def _write(folder: Path, content: Any) -> None:
-    from pqc_mav_policy_lab.compare import report as compare_report
-    from pqc_mav_policy_lab.compare.rows_json import as_json
-
-    texts = {f"{NAME}.json": as_json(content), f"{NAME}.md": compare_report.as_markdown(content)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            atomic_write(folder / name, text)
-    except OSError as error:
-        raise CliError(f"Cannot write to {folder}: {error.strerror}.") from None
-    print(f"Written to {folder}: {', '.join(texts)}")

@@ -2,14 +2,14 @@
 """`pqcmav policy judge`: when adapting pays: all strategies against a static suite of level 5, with intervals."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pqc_mav_cli.console import note
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_cli.policy.publish import publish
 
 NAME = "policy-judged"
 
@@ -36,20 +36,4 @@ def judge(
     except simulated.MissionError as error:
         raise CliError(str(error)) from None
     content = judged_report.as_content(found, published_costs(engine_catalogue()).source)
-    _publish(judged_report.as_markdown(content), content, output)
-
-
-def _publish(page: str, content: Mapping[str, Any], output: Path | None) -> None:
-    from pqc_mav_common.atomic_file import atomic_write
-    from pqc_mav_policy_lab.compare.rows_json import as_json
-
-    if output is None:
-        print(page)
-        return
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        atomic_write(output / f"{NAME}.md", page)
-        atomic_write(output / f"{NAME}.json", as_json(content))
-    except OSError as error:
-        raise CliError(f"Cannot write to {output}: {error.strerror}.") from None
-    print(f"Written to {output}: {NAME}.md, {NAME}.json")
+    publish(NAME, judged_report.as_markdown(content), content, output)

@@ -102,13 +102,15 @@ def test_train_is_reproducible_and_its_table_flies(recording: Path, tmp_path: Pa
 def test_compare_writes_page_and_figures(recording: Path, tmp_path: Path) -> None:
     ended = pqcmav("policy", "compare", str(recording), "--output", str(tmp_path / "out"))
     assert ended.returncode == 0, ended.stderr
-    assert "recorded" in ended.stdout and "static-heavy" in ended.stdout
+    assert ended.stdout == f"Written to {tmp_path / 'out'}: policy.md, policy.json\n"
     names = {entry.name for entry in (tmp_path / "out").iterdir()}
     assert names == {"policy.md", "policy.json"}
     rows = json.loads((tmp_path / "out" / "policy.json").read_text())["rows"]
     assert {(row["mission"], row["source"]) for row in rows} == {("hot", "recorded")}
     assert len(rows) == 8
-    assert "**0 of 8 flights are simulated**" in (tmp_path / "out" / "policy.md").read_text()
+    page = (tmp_path / "out" / "policy.md").read_text()
+    assert "**0 of 8 flights are simulated**" in page
+    assert pqcmav("policy", "compare", str(recording)).stdout == f"{page}\n"
 
 
 def test_learn_writes_a_table_and_prints_the_order_that_follows(tmp_path: Path) -> None:
