@@ -134,10 +134,10 @@ def table(
     every: Annotated[bool, typer.Option("--all", help="List all suites, not only the 72 core suites.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List suites from light to heavy next to their published tiers; compare both orders with handshake times."""
+    """List suites from light to heavy next to their published tiers and handshake times."""
     from pqc_mav_cli.policy import view as policy_view
     from pqc_mav_policy.registry import engine_catalogue
-    from pqc_mav_policy.suite_table import agreements, rows
+    from pqc_mav_policy.suite_table import rows
 
     catalogue = engine_catalogue()
     handshakes: dict[str, float] = {}
@@ -152,13 +152,10 @@ def table(
         handshakes = {name: seconds * 1000 for name, seconds in costs.compute_s.items()}
         source = costs.source
     found = rows([suite for suite in catalogue.values() if every or suite.core], handshakes)
-    agree = agreements(found)
     if as_json:
-        print_json(policy_view.suites_json(found, agree, source))
+        print_json(policy_view.suites_json(found, source))
         return
-    out = console()
-    out.print(policy_view.suites_table(found))
-    out.print(policy_view.agreement_table(agree, source))
+    console().print(policy_view.suites_table(found))
 
 
 @contextmanager

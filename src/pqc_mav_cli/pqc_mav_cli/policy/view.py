@@ -12,7 +12,7 @@ from rich.text import Text
 from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_common.key_values import nested
 from pqc_mav_policy.decision import Condition
-from pqc_mav_policy.suite_table import Agreement, SuiteRow
+from pqc_mav_policy.suite_table import SuiteRow
 from pqc_mav_policy.telemetry.inputs import DecisionInput
 
 
@@ -79,8 +79,8 @@ def summary(inputs: DecisionInput) -> str:
     )
 
 
-def suites_json(rows: Sequence[SuiteRow], agreements: Sequence[Agreement], source: str) -> dict[str, Any]:
-    """The table of suites and the agreement of both orders with the times of `source`."""
+def suites_json(rows: Sequence[SuiteRow], source: str) -> dict[str, Any]:
+    """The table of suites; `source` says whose times they are."""
     suites = [
         {
             "suite": row.suite.id,
@@ -94,7 +94,7 @@ def suites_json(rows: Sequence[SuiteRow], agreements: Sequence[Agreement], sourc
         }
         for row in rows
     ]
-    return {"suites": suites, "times": source, "agreement": [asdict(agreement) for agreement in agreements]}
+    return {"suites": suites, "times": source}
 
 
 def suites_table(rows: Sequence[SuiteRow]) -> Table:
@@ -114,23 +114,5 @@ def suites_table(rows: Sequence[SuiteRow]) -> Table:
             tier,
             f"{row.work_ms:.2f}",
             handshake,
-        )
-    return table
-
-
-def agreement_table(agreements: Sequence[Agreement], source: str) -> Table:
-    """Both orders against handshake times."""
-    title = f"\nAgreement with handshake times ({source})"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("order")
-    for name in ("Pearson r", "r with log", "Spearman", "inverted by more than 2x"):
-        table.add_column(name, justify="right")
-    for each in agreements:
-        table.add_row(
-            each.order,
-            f"{each.pearson:.2f}",
-            f"{each.pearson_log:.2f}",
-            f"{each.spearman:.2f}",
-            f"{each.inversions} of {each.pairs}",
         )
     return table
