@@ -43,11 +43,10 @@ format:  ## Format with ruff and clang-format, apply safe fixes, add licence lin
 docs: setup  ## Write the generated pages and configuration files (ARGS=--check only compares)
 	@tools/run python tools/docs.py $(ARGS)
 
-report: setup  ## Render the committed results into build/report: page, PDF where Chromium is installed, pictures
+report: setup  ## Render the committed results into build/report: page, and PDF where Chromium is installed
 	@tools/run pqcmav bench report bench/results/campaign-scenarios \
 	  --load bench/results/campaign-quick/matrix2025 --output build/report $(ARGS)
 	@tools/run pqcmav policy compare --output build/report
-	@tools/run chaos/run soak --draw bench/results/soak.csv.gz --output build/report
 
 bench:  ## Measure the engine against its floors (ARGS="..." are passed on)
 	@tools/setup.sh analysis benchmarks

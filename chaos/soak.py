@@ -8,7 +8,7 @@ import csv
 import io
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -106,13 +106,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=320.0, help="messages/s each way")
     parser.add_argument("--every", type=float, default=5.0, help="seconds between rekeys")
-    parser.add_argument("--draw", type=Path, metavar="CSV", help="draw the chart of an earlier run and do nothing else")
 
 
 def run(options: argparse.Namespace) -> int:
     """Soak, print and write; 0 when nothing was lost and nothing grew."""
-    if options.draw:
-        return draw(options.draw, Path(options.output))
     if options.minutes <= 0 or options.every <= 0 or options.rate <= 0:
         print("soak: --minutes, --every and --rate must be above 0.")
         return 2
@@ -127,18 +124,7 @@ def run(options: argparse.Namespace) -> int:
         path = folder / "soak.csv.gz"
         tables.write_page(path, packed.pack(to_csv(samples).encode(), path))
         tables.write_json(folder / "soak.json", summary(samples, last, found, options, machine))
-        note = chart(samples, folder / "soak.png")
-        if note:
-            print(note)
     return 1 if found else 0
-
-
-def draw(path: Path, folder: Path) -> int:
-    """Draw the chart of an earlier run's soak.csv.gz into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    note = chart(from_csv(packed.read(path).decode()), folder / "soak.png")
-    print(note or folder / "soak.png")
-    return 1 if note else 0
 
 
 def soak(seconds: float, rate: float, every: float) -> tuple[list[Sample], dict[str, Any]]:
@@ -222,18 +208,6 @@ def to_csv(samples: Sequence[Sample]) -> str:
     return out.getvalue()
 
 
-def from_csv(text: str) -> list[Sample]:
-    """The samples of a file that `to_csv` wrote."""
-    read: dict[str, Callable[[str], Any]] = {
-        "float": float,
-        "int": int,
-        "str": str,
-        "bool": lambda cell: cell == "True",
-    }
-    rows = csv.DictReader(io.StringIO(text))
-    return [Sample(**{each.name: read[str(each.type)](row[each.name]) for each in fields(Sample)}) for row in rows]
-
-
 def page(
     samples: Sequence[Sample], last: dict[str, Any], found: list[str], options: argparse.Namespace, machine: str
 ) -> str:
@@ -272,29 +246,3 @@ def page(
             for s in shown
         ],
     )  # fmt: skip
-
-
-def chart(samples: Sequence[Sample], path: Path) -> str:
-    """Draw memory and gaps over time; return why there is no chart, empty when there is one."""
-    try:
-        import matplotlib as mpl
-
-        mpl.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        return "soak: no chart, matplotlib is not installed (pip install matplotlib)."
-    figure, (memory, gaps) = pyplot.subplots(2, 1, sharex=True, figsize=(9, 6))
-    minutes = [sample.second / 60 for sample in samples]
-    for end in ("drone", "gcs"):
-        memory.plot(minutes, [getattr(sample, f"rss_{end}_kib") / 1024 for sample in samples], label=end)
-    memory.set_ylabel("RSS, MiB")
-    memory.set_ylim(bottom=0)
-    memory.legend()
-    gaps.plot(minutes, [sample.longest_gap_ms for sample in samples], ".")
-    gaps.set_ylabel("longest gap, ms")
-    gaps.set_ylim(bottom=0)
-    gaps.set_xlabel("minutes")
-    figure.tight_layout()
-    figure.savefig(path, dpi=100)
-    pyplot.close(figure)
-    return ""
