@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import footprint_page
-import footprint_parts
 import rig
 
 from pqc_mav_bench.json_text import as_lines
@@ -40,7 +39,7 @@ from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.child import Program
 from pqc_mav_common.free_ports import free_ports, held_domain
 from pqc_mav_common.local_socket import ATTACH, DAEMON, TUNNELS
-from pqc_mav_common.process_figures import cpu_seconds, held_among_kib, memory_kib, pss_kib, threads_of
+from pqc_mav_common.process_figures import cpu_seconds, memory_kib, pss_among_kib, pss_kib, threads_of
 
 RATE = 320
 SETTLE_S = 20.0  # discovery, the first handshake and the first decisions are over by then
@@ -144,18 +143,17 @@ def windows(side: Side, count: int, seconds: float) -> list[dict[str, Any]]:
 def memory(pids: Mapping[str, int]) -> dict[str, dict[str, Any]]:
     """RSS, PSS and threads of every process; `pss_alone` as on a machine that runs nothing else."""
     try:
-        held: Sequence[Mapping[str, float]] = held_among_kib(list(pids.values()))
+        alone: Sequence[int | None] = [round(kib) for kib in pss_among_kib(list(pids.values()))]
     except OSError:
-        held = [{}] * len(pids)
+        alone = [None] * len(pids)
     return {
         name: {
             "rss_kib": memory_kib(pid),
             "pss_kib": pss_kib(pid),
-            "pss_alone_kib": round(sum(each.values())) if each else None,
-            "parts_kib": footprint_parts.grouped(each),
+            "pss_alone_kib": each,
             "threads": threads_of(pid),
         }
-        for (name, pid), each in zip(pids.items(), held, strict=True)
+        for (name, pid), each in zip(pids.items(), alone, strict=True)
     }
 
 

@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-import footprint_parts
 import report
 
 from pqc_mav_bench.analysis.statistics import shown_mean
@@ -115,4 +114,4 @@ def _section(label: str, result: Mapping[str, Any]) -> str:
     if note := result.get("note"):
         text += f"{note}\n\n"
     rows = [_row(result, name) for name in (*result["memory"], "forwarder")]
-    return text + table(("process", *_COLUMNS), rows) + footprint_parts.table(result["memory"])
+    return text + table(("process", *_COLUMNS), rows)

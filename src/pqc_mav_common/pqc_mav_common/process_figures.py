@@ -3,7 +3,7 @@
 
 import os
 import struct
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -38,23 +38,10 @@ def pss_among_kib(pids: Sequence[int]) -> list[float]:
     Others that run the same programs make `pss_kib` smaller than it would be on a machine of one's own. This counts the
     page frames instead, which takes CAP_SYS_ADMIN (Documentation/admin-guide/mm/pagemap.rst of the Linux kernel).
     """
-    return [sum(each.values()) for each in held_among_kib(pids)]
-
-
-def held_among_kib(pids: Sequence[int]) -> list[dict[str, float]]:
-    """As `pss_among_kib`, by mapping: the path of a file, "[heap]", "[stack]", or "" for memory without a name."""
     held = [_frames(pid) for pid in pids]
-    users = Counter(frame for each in held for frame in set().union(*each.values()))
+    users = Counter(frame for each in held for frame in each)
     page_kib = os.sysconf("SC_PAGE_SIZE") / 1024
-    found = []
-    for each in held:
-        seen: set[int] = set()  # a page that is mapped twice is held once
-        parts: dict[str, float] = {}
-        for name, frames in each.items():
-            parts[name] = page_kib * sum(1 / users[frame] for frame in frames - seen)
-            seen |= frames
-        found.append(parts)
-    return found
+    return [page_kib * sum(1 / users[frame] for frame in each) for each in held]
 
 
 def threads_of(pid: int) -> int:
@@ -75,27 +62,25 @@ def _status_field(pid: int, name: str) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
 
 
-def _frames(pid: int) -> dict[str, set[int]]:
-    """The numbers of the page frames that a process maps, by the names of its mappings."""
-    found: dict[str, set[int]] = defaultdict(set)
+def _frames(pid: int) -> set[int]:
+    """The numbers of the page frames that a process maps."""
+    found: set[int] = set()
     with Path(f"/proc/{pid}/pagemap").open("rb", 0) as table:
-        for name, first, count in _mapped_pages(Path(f"/proc/{pid}/maps").read_text().splitlines()):
+        for first, count in _mapped_pages(Path(f"/proc/{pid}/maps").read_text().splitlines()):
             content = os.pread(table.fileno(), count * _ENTRY, first * _ENTRY)
             entries = struct.unpack(f"{len(content) // _ENTRY}Q", content)
             present = [entry & _FRAME for entry in entries if entry & _PRESENT]
             if present and not any(present):
                 raise PermissionError("page frames are shown to CAP_SYS_ADMIN only")
-            found[name].update(present)
+            found.update(present)
     return found
 
 
-def _mapped_pages(maps: Iterable[str]) -> Iterable[tuple[str, int, int]]:
-    """(name, number of the first page, count) of every mapping of a process's own."""
+def _mapped_pages(maps: Iterable[str]) -> Iterable[tuple[int, int]]:
+    """(number of the first page, count) of every mapping of a process's own."""
     page = os.sysconf("SC_PAGE_SIZE")
     for line in maps:
-        span, *fields = line.split(maxsplit=5)
-        name = fields[4] if len(fields) == 5 else ""
-        if name == "[vsyscall]":
+        if line.endswith("[vsyscall]"):
             continue  # the kernel's, beyond the table
-        begin, end = (int(number, 16) // page for number in span.split("-"))
-        yield name, begin, end - begin
+        begin, end = (int(number, 16) // page for number in line.split(maxsplit=1)[0].split("-"))
+        yield begin, end - begin

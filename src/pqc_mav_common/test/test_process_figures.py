@@ -10,7 +10,6 @@ import pytest
 from pqc_mav_common.process_figures import (
     cpu_seconds,
     descriptors_of,
-    held_among_kib,
     memory_kib,
     pss_among_kib,
     pss_kib,
@@ -55,9 +54,5 @@ def test_shared_pages_are_divided_among_those_who_share_them() -> None:
             # Alone it has everything it maps; beside another Python it shares the interpreter and libc.
             assert pss_kib(child.pid) - 64 <= alone <= memory_kib(child.pid) + 64
             assert together[0] < alone - 500
-            (parts,) = held_among_kib([child.pid])
-            assert sum(parts.values()) == pytest.approx(alone, abs=64)
-            assert parts["[heap]"] > 500 and parts[""] > 500
-            assert any("/libc" in name or "ld-" in name for name in parts)
         finally:
             child.kill()
