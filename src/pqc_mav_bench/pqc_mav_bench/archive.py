@@ -7,7 +7,7 @@
     recordings/*.mcap   flight recordings as they are, and in traces/*.parquet every value of theirs with its time
     links/, primitives/ of a board's owner ('pqcmav bench field'): exported campaigns over links, operations alone
 
-The archive is a compressed tar without owners and times. `check` reads it without unpacking anything.
+The archive is a compressed tar without owners and times.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from pqc_mav_bench import handshake_table, kept_runs, repeated_runs, tidy
 from pqc_mav_bench.canonical import file_sha256
@@ -152,10 +151,10 @@ class _Bounded:
         return data
 
 
-def check(path: Path, into: Path | None = None) -> list[str]:
-    """What is wrong with an archive, one sentence each. Raises StoreError where it is none.
+def check(path: Path, into: Path) -> list[str]:
+    """What is wrong with an archive, one sentence each. Raises StoreError if it is none.
 
-    Its files are written below `into`, an empty folder of the caller's; without one nothing is unpacked.
+    Its files are written below `into`, an empty folder of the caller's.
     """
     found: dict[str, tuple[str, int]] = {}
     contents: Any = None
@@ -185,8 +184,9 @@ def check(path: Path, into: Path | None = None) -> list[str]:
                         return [f"{CONTENTS} has {entry.size} bytes, which no archive of this kind needs."]
                     contents = json.loads(stream.read())
                     continue
-                digest = hashlib.sha256()
-                with _file_below(into, entry.name) as copy:
+                digest, target = hashlib.sha256(), into / entry.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("wb") as copy:
                     while block := stream.read(1 << 20):
                         digest.update(block)
                         copy.write(block)
@@ -200,14 +200,6 @@ def check(path: Path, into: Path | None = None) -> list[str]:
     ):
         raise StoreError(f"{path} is no archive of a campaign: its {CONTENTS} says so nowhere.")
     return list(_differences(contents["files"], found))
-
-
-def _file_below(folder: Path | None, name: str) -> BinaryIO:
-    """Of a name that lies below; it takes what is written, and where there is no folder forgets it."""
-    target = Path(os.devnull) if folder is None else folder / name
-    if folder is not None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    return target.open("wb")
 
 
 def _differences(listed: Mapping[str, Any], found: Mapping[str, tuple[str, int]]) -> Iterator[str]:

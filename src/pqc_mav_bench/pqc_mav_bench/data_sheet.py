@@ -58,7 +58,7 @@ def data_sheet(manifest: Mapping[str, Any], files: Mapping[str, bytes], recordin
             for name, what in _BESIDE.items()
             if any(each.startswith(f"{name}/") for each in files)
         ),
-        "* `MANIFEST.json`: SHA-256 of every file. `pqcmav bench archive --check FILE` compares them.",
+        "* `MANIFEST.json`: SHA-256 of every file. `pqcmav bench verify FILE` compares them.",
         "",
         "## What it is good for, and what not",
         "",

@@ -346,31 +346,23 @@ def export(
 
 @bench_app.command()
 def archive(
-    file: Annotated[Path, typer.Argument(help="File to write, or to check: NAME.tar.gz.")],
+    file: Annotated[Path, typer.Argument(help="File to write: NAME.tar.gz.")],
     campaign: Annotated[str, typer.Option(help="A campaign: name or folder. Default: the newest.")] = "",
     root: Root = _ROOT,
     recording: Annotated[
         list[Path] | None, typer.Option(help="A flight recording (MCAP) to put beside it; may be repeated.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compare an archive with its own hashes instead.")] = False,
-) -> int:
+) -> None:
     """Pack a campaign for the public: all raw files, tables, recordings with their traces, data sheet and hashes.
 
-    The same content gives the same bytes.
+    The same content gives the same bytes. 'pqcmav bench verify FILE' checks the file.
     """
     from pqc_mav_bench import archive as archives
 
     with bench_errors():
-        if check:
-            problems = archives.check(file)
-            for problem in problems:
-                note(problem)
-            print(f"{file}: {counted(len(problems), 'problem') if problems else 'every file is what it was'}")
-            return ExitCode.FAILED if problems else ExitCode.OK
         sizes = archives.archive(_store(campaign, root), file, recording or [])
     size = file.stat().st_size / 1e6
     print(f"{file}: {counted(len(sizes), 'file')}, {sum(sizes.values()) / 1e6:.2f} MB, packed {size:.2f} MB")
-    return ExitCode.OK
 
 
 @bench_app.command()
