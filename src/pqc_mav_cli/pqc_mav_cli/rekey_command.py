@@ -2,7 +2,6 @@
 """`pqcmav rekey`: fresh keys, or another suite, for a running tunnel."""
 
 import os
-import time
 from enum import Enum
 from typing import Annotated, Any
 
@@ -66,7 +65,7 @@ def rekey(
 
 
 def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
-    from pqc_mav_cli.ros_session import DISCOVERY_S, reachable, ros_node
+    from pqc_mav_cli.ros_session import DISCOVERY_S, ask, ros_node
 
     if asked["suite"]:
         import pqc_mav_tunnel
@@ -77,16 +76,7 @@ def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
     with ros_node("pqcmav_rekey") as node:
         from pqc_mav_interfaces.srv import Rekey
 
-        client = node.create_client(Rekey, service)
-        if not client.wait_for_service(timeout_sec=min(timeout, DISCOVERY_S)):
-            raise CliError(f"No service {service} ({reachable(os.environ)}); is the proxy running?")
-        future = client.call_async(Rekey.Request(**asked))
-        deadline = time.monotonic() + timeout
-        while not future.done():
-            if time.monotonic() > deadline:
-                raise CliError(f"No answer from {service} within {timeout:g} s.")
-            time.sleep(0.01)
-        answer = future.result()
+        answer = ask(node, Rekey, service, Rekey.Request(**asked), timeout, min(timeout, DISCOVERY_S))
     if not answer.ok:
         raise CliError(answer.message)
     print(outcome(answer.suite, answer.epoch, answer.rekey_ms, answer.pin_for_s))

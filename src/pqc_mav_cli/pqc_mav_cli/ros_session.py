@@ -220,6 +220,18 @@ def ros_node(name: str) -> Iterator[Any]:
         rclpy.shutdown(context=context)
 
 
+def ask(node: Any, kind: Any, service: str, request: Any, limit_s: float, find_s: float = DISCOVERY_S) -> Any:
+    """What a service of the proxy or the policy answers. Raises CliError."""
+    client = node.create_client(kind, service)
+    if not client.wait_for_service(timeout_sec=find_s):
+        name = service.split("/")[-2].removeprefix("pqc_")
+        raise CliError(f"No service {service} ({reachable(os.environ)}); is the {name} running?")
+    future = client.call_async(request)
+    if not wait_until(future.done, limit_s, 0.01):
+        raise CliError(f"No answer from {service} within {limit_s:g} s.")
+    return future.result()
+
+
 @contextmanager
 def watch(namespace: str = "") -> Iterator[Watcher]:
     """A watcher of all proxies, or of those in one namespace."""

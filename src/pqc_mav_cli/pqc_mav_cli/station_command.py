@@ -94,15 +94,10 @@ def _set(node: Any, proxy: str, gcs_id: str) -> None:
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
-    from pqc_mav_cli.ros_session import DISCOVERY_S
+    from pqc_mav_cli.ros_session import ask
 
-    client = node.create_client(SetParameters, f"{proxy}/set_parameters")
-    if not client.wait_for_service(timeout_sec=DISCOVERY_S):
-        raise CliError(f"No service {proxy}/set_parameters; is the proxy running?")
     value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=gcs_id)
-    future = client.call_async(SetParameters.Request(parameters=[Parameter(name="station", value=value)]))
-    if not wait_until(future.done, _ANSWER_S, _STEP_S):
-        raise CliError(f"No answer from {proxy}/set_parameters.")
-    result = future.result().results[0]
+    request = SetParameters.Request(parameters=[Parameter(name="station", value=value)])
+    (result,) = ask(node, SetParameters, f"{proxy}/set_parameters", request, _ANSWER_S).results
     if not result.successful:
         raise CliError(result.reason)

@@ -5,7 +5,6 @@ import json
 import os
 import queue
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -200,19 +199,10 @@ def _parameters(namespace: str, timeout: float) -> Any:
 
 
 def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float) -> Any:
-    from pqc_mav_cli.ros_session import reachable, ros_node
+    from pqc_mav_cli.ros_session import ask, ros_node
 
-    name = _name(namespace, service)
     with ros_node("pqcmav_policy") as node:
-        client = node.create_client(kind, name)
-        if not client.wait_for_service(timeout_sec=timeout):
-            raise CliError(f"No service {name} ({reachable(os.environ)}); is the policy running?")
-        future, deadline = client.call_async(request), time.monotonic() + timeout
-        while not future.done():
-            if time.monotonic() > deadline:
-                raise CliError(f"No answer from {name} within {timeout:g} s.")
-            time.sleep(0.01)
-        return future.result()
+        return ask(node, kind, _name(namespace, service), request, timeout, timeout)
 
 
 def _answered(answer: Any, as_json: bool, more: dict[str, Any]) -> None:
