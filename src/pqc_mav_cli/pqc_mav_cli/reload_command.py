@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from pqc_mav_cli.engine_here import engine
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.rekey_command import End
 from pqc_mav_common.errors import ProcessError
-from pqc_mav_common.local_socket import connect_all, places
+from pqc_mav_common.local_socket import Control, ForbiddenError, places
 
 
 def reload(
@@ -30,11 +31,12 @@ def reload(
     with; one without any reads the keys alone, and says so.
     """
     role = on.value if on else "drone" if drone else ""
-    ends = [socket] if socket or role else _ends() or [""]
+    named = not (socket or role)
+    ends = (_ends() if named else []) or [socket]
     failed: list[Exception] = []
     for end in ends:
         try:
-            _reload(end, role, drone, dry_run, named=len(ends) > 1)
+            _reload(end, role, drone, dry_run, named=named)
         except (CliError, ProcessError) as error:
             failed.append(error)
     for other in failed[1:]:
@@ -44,11 +46,16 @@ def reload(
 
 
 def _ends() -> list[str]:
-    """The control sockets of all engines here that answer."""
-    connections = connect_all(places(os.environ))
-    for each in connections:
-        each.close()
-    return [str(each.place.path) for each in connections]
+    """The control sockets of all engines here; also those that this user may not use, so that they are named."""
+    found: list[str] = []
+    for place in places(os.environ):
+        try:
+            with suppress(ForbiddenError):
+                Control(place).close()
+        except OSError:  # of a process that is gone
+            continue
+        found.append(str(place.path))
+    return found
 
 
 def _reload(socket: str, role: str, drone: str, dry_run: bool, *, named: bool) -> None:

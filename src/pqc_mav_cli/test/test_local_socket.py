@@ -302,6 +302,11 @@ def test_other_users(one: Engines, folder: Path) -> None:
     )
     shown = run([GROUP], "status", "--once").stdout
     assert "drone-d1" in shown and "gcs" not in shown
+    ended = run([GROUP], "reload")
+    assert (ended.returncode, ended.stdout) == (1, "drone-d1: nothing has changed\n"), (
+        "the gcs would keep a revoked key"
+    )
+    assert f"{folder / 'gcs.sock'} is for the user 'root' alone" in ended.stderr
     os.chown(folder, -1, GROUP)
     folder.chmod(0o750)
     assert "UP" in run([GROUP], "status", "--once").stdout
