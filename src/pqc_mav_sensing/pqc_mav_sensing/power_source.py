@@ -139,6 +139,13 @@ class HwmonSource:
         amperes = NAN if milliampere is None else milliampere / 1000.0
         return PowerReading(Outcome.SAMPLE, volts, amperes, microwatt / 1e6)
 
+    def chip(self) -> dict[str, str | None]:
+        """Which device was chosen, and the shunt that its driver was told [uOhm]. Raises SensorError."""
+        if self._device is None:
+            raise SensorError("no hwmon device was chosen")
+        told = {name: sysfs.text(self._device / name) for name in ("name", "shunt_resistor")}
+        return {"device": (self._device / "device").resolve().name, **told}
+
     def check(self) -> None:
         """Nothing to prepare: every reading finds out anew."""
 

@@ -69,6 +69,19 @@ def test_hwmon_takes_any_power_reading_but_a_graphics_cards(tmp_path: Path) -> N
     assert reading.watts == 9.0 and math.isnan(reading.volts)
 
 
+def test_hwmon_tells_two_chips_of_one_name_apart(tmp_path: Path) -> None:
+    source = HwmonSource(tmp_path)
+    with pytest.raises(SensorError, match="no hwmon device was chosen"):
+        source.chip()
+    (tmp_path / "1-0041").mkdir()
+    folder = device(tmp_path, 0, name="ina219", power1_input=4_000_000, shunt_resistor=100_000)
+    (folder / "device").symlink_to("../1-0041")
+    source.open()
+    assert source.chip() == {"device": "1-0041", "name": "ina219", "shunt_resistor": "100000"}
+    (folder / "shunt_resistor").unlink()
+    assert source.chip()["shunt_resistor"] is None
+
+
 @pytest.mark.parametrize("content", ["", "garbage", "-5", "99999999999999", "1_000", "4.1"])
 def test_hwmon_refuses_what_is_no_power(tmp_path: Path, content: str) -> None:
     folder = device(tmp_path, 0, name="ina226", power1_input=4_000_000)

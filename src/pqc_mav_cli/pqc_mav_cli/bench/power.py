@@ -56,8 +56,7 @@ def power(
     sources, values = _sensors(sensing_config)
     views = _read(sources, seconds)
     last, summaries = views[-1], [view.summary for view in views]
-    keys = ("shunt_ohm", "largest_current_a", "largest_voltage_v", "i2c_bus", "ina219_address")
-    settings = {"source": last.source} | ({key: values[key] for key in keys} if last.source == "ina219" else {})
+    settings = {"source": last.source, **_told(sources, last, values)}
     folder, shunt = values.path("trace_folder"), settings.get("shunt_ohm")
     amperes = [summary.current_a for summary in summaries]
     shown = [f"{shown_mean([summary.power_mean_w for summary in summaries], 3)} W"]
@@ -97,6 +96,17 @@ def _sensors(file: Path | None) -> tuple[list[PowerSource], Any]:
     if not found:
         raise CliError(f"{file}: power_source is 'model', which computes watts from the load; it measures nothing.")
     return found, values
+
+
+def _told(sources: Sequence[PowerSource], read: PowerView, values: Any) -> dict[str, Any]:
+    """Which chip was read, and what it was told: with another one, or another shunt, earlier pairs do not count."""
+    from pqc_mav_sensing.power_source import HwmonSource
+
+    for source in sources:
+        if isinstance(source, HwmonSource) and source.name == read.source:
+            return dict(source.chip())
+    keys = ("shunt_ohm", "largest_current_a", "largest_voltage_v", "i2c_bus", "ina219_address")
+    return {key: values[key] for key in keys}
 
 
 def _read(sources: Sequence[PowerSource], seconds: float) -> list[PowerView]:

@@ -11,13 +11,14 @@ from commands import pqcmav, refused
 pytest.importorskip("pqc_mav_bench.store", reason="pqc_mav_bench is not installed")
 
 
-def board(folder: Path, *, amperes: float, source: str = "hwmon") -> str:
+def board(folder: Path, *, amperes: float, source: str = "hwmon", name: str = "ina219", shunt: int = 100_000) -> str:
     """A board that draws this; the configuration of its sensors."""
     chip = folder / "hwmon" / "hwmon0"
     chip.mkdir(parents=True, exist_ok=True)
-    for name, value in (("in1_input", 5000), ("curr1_input", amperes * 1e3), ("power1_input", amperes * 5e6)):
-        (chip / name).write_text(f"{value:.0f}\n")
-    (chip / "name").write_text("ina219\n")
+    for file_name, value in (("in1_input", 5000), ("curr1_input", amperes * 1e3), ("power1_input", amperes * 5e6)):
+        (chip / file_name).write_text(f"{value:.0f}\n")
+    (chip / "name").write_text(f"{name}\n")
+    (chip / "shunt_resistor").write_text(f"{shunt}\n")
     file = folder / "sensing.yaml"
     values = {"power_source": source, "hwmon_root": str(folder / "hwmon"), "trace_folder": str(folder / "kept")}
     lines = "".join(f"      {name}: {value}\n" for name, value in values.items())
@@ -46,6 +47,20 @@ def test_joules_only_after_a_meter_was_found_to_agree(tmp_path: Path) -> None:
     assert code == 0
     (joules,) = (line for line in said.splitlines() if " J in " in line)
     assert 9.0 < float(joules.split()[0]) < 12.5
+
+
+def test_pairs_of_another_shunt_or_chip_do_not_count(tmp_path: Path) -> None:
+    """The cure for a shunt that is off did not help: the pairs from before it went on to count."""
+
+    def asked(*more: str) -> str:
+        return pqcmav("bench", "power", "--seconds", "2", "--sensing-config", file, *more).stdout
+
+    file = board(tmp_path, amperes=0.63)
+    assert "at 0.6 A only" in asked("--calibrate", "--meter-a", "0.6")
+    board(tmp_path, amperes=1.2, shunt=105_000)
+    assert "at 1.2 A only" in asked("--calibrate", "--meter-a", "1.2")
+    board(tmp_path, amperes=1.2, name="ina226", shunt=105_000)
+    assert "never compared with a meter" in asked()
 
 
 def test_calibrate_alone_says_how() -> None:
