@@ -20,6 +20,7 @@ FILE = "calibration.json"
 TOLERANCE = 0.02  # of the meter's current
 SPREAD = 1.3  # highest over lowest current: at one load a wrong scale and a wrong zero look the same
 ONE_SCALE = 0.01  # how far readings may be from one common scale
+SEEN = (0.5, 2.0)  # readings over the meter's: beyond these no shunt is off by some percent, but something is wrong
 MOST_PAIRS = 100
 MOST_BYTES = 1 << 16
 
@@ -44,16 +45,21 @@ class Verdict:
 def judged(pairs: Sequence[Pair], shunt_ohm: float | None = None) -> Verdict:
     """The verdict on all pairs; `shunt_ohm` is the value that the sensor was told, None if the kernel knows it."""
     if not pairs:
-        return Verdict(False, "never compared with a meter")
+        return Verdict(False, "was never compared with a meter")
     low, high = min(pair.meter_a for pair in pairs), max(pair.meter_a for pair in pairs)
     span = f"from {low:.3g} to {high:.3g} A" if high > low else f"at {low:.3g} A"
     if high < SPREAD * low:
-        return Verdict(False, f"compared with a meter {span} only: another load is needed, {SPREAD:g} times as much")
+        return Verdict(
+            False, f"was compared with a meter {span} only: another load is needed, {SPREAD:g} times as much"
+        )
     ratios = [pair.sensor_a / pair.meter_a for pair in pairs]
     worst = max(ratios, key=lambda ratio: abs(ratio - 1))
     if abs(worst - 1) <= TOLERANCE:
         return Verdict(True, f"agrees with a meter within {100 * abs(worst - 1):.1f} % {span}")
     scale = math.fsum(p.sensor_a * p.meter_a for p in pairs) / math.fsum(p.meter_a**2 for p in pairs)
+    if not SEEN[0] <= scale <= SEEN[1]:
+        wrong = f"shows {100 * scale:.3g} % of the current {span}"
+        return Verdict(False, f"{wrong}: check wiring, its direction, and the value printed on the shunt")
     off = f"reads {100 * abs(scale - 1):.1f} % too {'much' if scale > 1 else 'little'} {span}"
     if any(abs(ratio / scale - 1) > ONE_SCALE for ratio in ratios):
         return Verdict(

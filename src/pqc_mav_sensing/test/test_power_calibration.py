@@ -46,7 +46,7 @@ def test_a_driver_of_the_kernel_keeps_the_shunt_itself() -> None:
 
 
 def test_one_load_is_not_enough_however_well_it_fits() -> None:
-    assert judged([]).text == "never compared with a meter"
+    assert judged([]).text == "was never compared with a meter"
     verdict = judged([pair(1.0, 1.0), pair(1.29, 1.29)])
     assert (verdict.good, "another load is needed" in verdict.text) == (False, True)
     assert judged([pair(1.0, 1.0), pair(1.3, 1.3)]).good
@@ -55,6 +55,19 @@ def test_one_load_is_not_enough_however_well_it_fits() -> None:
 def test_a_zero_that_is_off_is_no_matter_of_the_shunt() -> None:
     verdict = judged([pair(0.5, 0.55), pair(2.0, 2.05)], 0.1)
     assert (verdict.good, "shunt_ohm" in verdict.text, "+10.0 %" in verdict.text) == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "percent"), [(0, "0"), (-1, "-100"), (0.000667, "0.0667"), (0.1, "10"), (2.5, "250")]
+)
+@pytest.mark.parametrize("shunt_ohm", [0.1, None])
+def test_a_sensor_that_does_not_see_the_current_is_no_matter_of_percents(
+    ratio: float, percent: str, shunt_ohm: float | None
+) -> None:
+    assert judged([pair(0.6, 0.6 * ratio), pair(1.2, 1.2 * ratio)], shunt_ohm).text == (
+        f"shows {percent} % of the current from 0.6 to 1.2 A: "
+        "check wiring, its direction, and the value printed on the shunt"
+    )
 
 
 @pytest.mark.parametrize(("ratio", "good"), [(1.0199, True), (0.9801, True), (1.021, False), (0.979, False)])

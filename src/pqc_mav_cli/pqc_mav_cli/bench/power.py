@@ -27,7 +27,8 @@ The shunt of an INA219 is often some percent off, and so are its watts. To compa
 3. Load all cores ('stress-ng --cpu 0' in another terminal), read it again, and give the same command.
    The currents must differ by {spread:.0f} % or more; further loads make it surer.
 Within {tolerance:.0f} % of the meter at each load the sensor is good, and 'pqcmav bench power' prints joules. If it is
-not, the command says which shunt_ohm to write into sensing.yaml. After a mistyped figure, remove the file it names."""
+not, the command says which shunt_ohm to write into sensing.yaml. After a mistyped figure or a mended wire, remove
+the file it names."""
 
 
 def power(
