@@ -9,7 +9,7 @@ import pandas as pd
 
 from pqc_mav_bench.analysis.estimate import of_suites
 from pqc_mav_bench.analysis.intervals import NEEDED, OWN, SIGNIFICANCE
-from pqc_mav_bench.analysis.table import has, rank
+from pqc_mav_bench.analysis.table import SCENARIOS, has, ordered, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
 from pqc_mav_bench.report.estimates import over_pairs
@@ -73,17 +73,15 @@ def environment(c: ReportInput) -> list[tuple[str, str]]:
     return facts
 
 
-def _names(c: ReportInput) -> str:
-    return listed([called(name) for name in c.scenarios])
-
-
 def summary(c: ReportInput) -> list[str]:
     """The report in a few sentences; the first says what was measured."""
     passed = int(c.runs["passed"].sum())
-    suites = c.runs["suite"].nunique()
+    names = dict(zip(c.runs["suite_id"], c.runs["suite"], strict=True))
+    lost = [names.get(item.suite, item.suite) for item, _ in c.lost]
+    scenarios = ordered([*c.runs["scenario"], *(item.scenario for item, _ in c.lost)], SCENARIOS)
     first = (
-        f"{count(suites, 'cipher suite')} in {count(len(c.scenarios), 'scenario')} ({_names(c)}): "
-        f"{count(len(c.runs) + len(c.lost), 'run')}, {passed:,} passed."
+        f"{count(len({*c.runs['suite'], *lost}), 'cipher suite')} in {count(len(scenarios), 'scenario')} "
+        f"({listed([called(name) for name in scenarios])}): {count(len(c.runs) + len(lost), 'run')}, {passed:,} passed."
     )
     if c.is_published:
         first = "Published figures in the form of a campaign, not a measurement. " + first
@@ -100,8 +98,6 @@ def summary(c: ReportInput) -> list[str]:
     if has(c.baseline, "rtt_p50_ms"):
         trip = with_interval(over_pairs(c, c.baseline, "rtt_p50_ms"))
         lines.append(f"The median round trip through the tunnel is {trip}.")
-    names = dict(zip(c.runs["suite_id"], c.runs["suite"], strict=True))
-    lost = [names.get(item.suite, item.suite) for item, _ in c.lost]
     failed = list(dict.fromkeys([*c.runs.loc[~c.runs["passed"], "suite"], *lost]))
     lines.append(f"Failed in at least one run: {listed(failed)}." if failed else "No run failed.")
     return [line for line in lines if line]

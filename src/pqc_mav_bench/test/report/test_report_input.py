@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 from support import OPTIONS, Bench
 
@@ -72,13 +74,23 @@ def test_a_run_that_left_no_file_is_counted_and_listed_with_its_reason(tmp_path)
     bench.run()
     found = load(bench.store.folder)
     lines = summary(found)
-    assert "3 runs, 2 passed." in lines[0] and lines[-1] == "Failed in at least one run: cs-b."
+    assert lines[0].startswith("3 cipher suites in 1 scenario (Baseline): 3 runs, 2 passed.")
+    assert lines[-1] == "Failed in at least one run: cs-b."
     (row,) = irregular(found).to_dict("records")
     assert row["Suite"] == "cs-b"
     assert row["Why it is here"] == (
         "did not pass: left out of all figures, for this reason: The agent was lost 3 times during this run. (not kept)"
     )
     assert irregular_sentence(found).startswith("1 run did not pass and is left out")
+
+
+def test_a_scenario_without_a_run_that_passed_is_among_those_whose_runs_are_counted(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run()
+    found = load(bench.store.folder)
+    failed = found.runs.assign(scenario="xgboost", passed=False)
+    (first, *_) = summary(replace(found, runs=pd.concat([found.runs, failed])))
+    assert first.startswith("3 cipher suites in 2 scenarios (Baseline and + XGBoost): 6 runs, 3 passed.")
 
 
 def test_half_a_campaign_says_so(tmp_path):
