@@ -22,19 +22,19 @@ _ONCE, _UNKEPT, _WHY = "made again", " (not kept)", ", for this reason: "
 def irregular(c: ReportInput) -> pd.DataFrame:
     """A row for each run that was begun after one that the plan has behind it, or that did not pass, in the order in
     which they were begun; those without a file first."""
-    if not {_PLACE, _BEGUN, "status"} <= set(c.raw.columns):
-        return pd.DataFrame()
     names = c.runs.drop_duplicates("suite_id").set_index("suite_id")["suite"]
-    runs = c.raw.sort_values(_BEGUN, kind="stable")
-    late, failed = runs[_PLACE] < runs[_PLACE].cummax(), runs["status"] == "failed"
+    # A campaign of before may have no times, or not of all runs: what failed is listed all the same.
+    runs = c.raw.reindex(columns=[*_RUN, _PLACE, _BEGUN, "status", _REASON]).sort_values(_BEGUN, kind="stable")
+    failed = runs["status"] == "failed"
+    late = runs[_BEGUN].notna() & (runs[_PLACE] < runs[_PLACE].cummax())
     # One that the manifest lists tells itself why.
     known = {each.item for each in c.repeated}
     told = pd.Series([Item(*run) in known for run in runs[list(_RUN)].itertuples(index=False)], runs.index, dtype=bool)
     found = runs[failed | (late & ~told)]
-    reasons = found[_REASON].fillna("")
+    found = found.astype({_BEGUN: object, _REASON: object}).fillna({_PLACE: -1, _BEGUN: "", _REASON: ""})
     whys = [
         f"{_FAILED}{_WHY if reason else ''}{reason}" if bad else _AGAIN
-        for bad, reason in zip(failed[found.index], reasons, strict=True)
+        for bad, reason in zip(failed[found.index], found[_REASON], strict=True)
     ]
     columns = [found[name].tolist() for name in (*_RUN, _PLACE, _BEGUN)]
     rows = list(zip(*columns, whys, strict=True))
@@ -59,12 +59,11 @@ def irregular(c: ReportInput) -> pd.DataFrame:
 
 
 def irregular_sentence(c: ReportInput) -> str:
-    """How many there are; "" where the data does not tell."""
-    if not {_PLACE, _BEGUN, "status"} <= set(c.raw.columns) or c.raw[_BEGUN].isna().any():
-        return ""
+    """How many there are; "" where there is none and the data does not tell the order."""
     found = irregular(c)
     if found.empty:
-        return "All runs were begun in the plan's order and passed."
+        told = {_PLACE, _BEGUN, "status"} <= set(c.raw.columns) and c.raw[_BEGUN].notna().all()
+        return "All runs were begun in the plan's order and passed." if told else ""
     late, failed = (int(found["Why it is here"].str.startswith(why).sum()) for why in (_AGAIN, _FAILED))
     again = len(found) - late - failed
     said = [

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pqc_mav_bench.repeated_runs import Repeated
 from pqc_mav_bench.report.frame import limitations
 from pqc_mav_bench.report.page import render
 from pqc_mav_bench.report.repeated import irregular, irregular_sentence, irregular_table
+from pqc_mav_bench.schedule import Item
 
 
 def planned(c, begun):
@@ -56,6 +59,27 @@ def test_a_measurement_that_was_made_again_is_listed_with_its_reason(campaign):
         "made again, for this reason: The agent took 43 % of a core.",
     ], "and the run that took its place is no row of its own"
     assert irregular_sentence(found).startswith("2 measurements were made again.")
+
+
+@pytest.mark.parametrize("missing", ["run_context.order_index", "run_context.started_at"])
+def test_runs_that_failed_are_listed_without_the_plans_order(campaign, missing):
+    found = planned(campaign, [1, 50, 3])
+    raw = found.raw.assign(status=["passed", "failed", "passed"]).drop(columns=missing)
+    found = replace(found, raw=raw, lost=((Item("baseline", "cs-gone", 1), "The agent was lost."),))
+    assert sorted(irregular(found)["Why it is here"]) == [
+        "did not pass: left out of all figures",
+        "did not pass: left out of all figures, for this reason: The agent was lost. (not kept)",
+    ]
+    assert {"nan", "None"}.isdisjoint(irregular(found).to_numpy().ravel())
+    assert irregular_sentence(found).startswith("2 runs did not pass and are left out of all figures.")
+    assert irregular_table(found) is not None
+
+
+def test_a_run_without_a_time_is_not_said_to_be_late(campaign):
+    found = planned(campaign, [1, 2, 3])
+    times = found.raw["run_context.started_at"].where([False, True, True])
+    found = replace(found, raw=found.raw.assign(**{"run_context.started_at": times}))
+    assert irregular_table(found) is None and irregular_sentence(found) == ""
 
 
 def test_a_campaign_in_order_says_so_and_one_without_times_nothing(campaign):
