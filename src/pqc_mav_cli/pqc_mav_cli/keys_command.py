@@ -235,10 +235,13 @@ def revoke(
             f"psk/{drone}.key where it reads its keys and call 'pqcmav reload', or 'pqcmav drones remove {drone}'."
         )
         return
+    if any(path.parent.name == "psk" and not any(path.parent.glob("*.key")) for path in removed):
+        then = f"No drone is left: stop the station, or before its next start name another drone instead of {drone} in"
+    else:
+        then = f"Before its next start take {drone} out of"
     note(
         f"{gone}. Now call 'pqcmav reload' on the ground station's machine: until then it goes on with the key it has "
-        f"read. If it reads a copy, remove psk/{drone}.key there first. Before its next start take {drone} out of "
-        "'drones' in its configuration."
+        f"read. If it reads a copy, remove psk/{drone}.key there first. {then} 'drones' in its configuration."
     )
 
 

@@ -79,6 +79,16 @@ def test_export_and_its_refusals(keys: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_revoking_the_last_drone_asks_for_no_empty_list_of_drones(tmp_path: Path) -> None:
+    """Its ground station would not start with one."""
+    root = tmp_path / "keys"
+    assert pqcmav("keys", "init", "alpha", "beta", "--root", str(root), "--sig", "mldsa65").returncode == 0
+    said = [pqcmav("keys", "revoke", each, "--yes", "--root", str(root)).stderr for each in ("alpha", "beta")]
+    assert "take alpha out of 'drones'" in said[0] and "No drone is left" not in said[0]
+    assert "stop the station, or before its next start name another drone instead of beta in 'drones'" in said[1]
+    assert "take beta out" not in said[1]
+
+
 def test_a_drone_is_renewed_and_revoked(root: Path) -> None:
     psk = root / "drones" / "alpha" / "psk.key"
     before = psk.read_bytes()
