@@ -86,6 +86,12 @@ class Hands:
         before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
         try:
             done = control.ask("reload")
+            here = {each["drone_id"] for each in control.ask("drones")["drones"]}
+            if here & {*going} or {*coming} - {*bad} - here:
+                raise ControlError(
+                    f"The ground station does not take its drones from {file}: its command line names them, or they "
+                    "were added without the file."
+                )
             self._renewed |= {order.drone_id for order in orders if order.begun} | {*done["renewed"]}
             for drone in self._renewed & {*coming}:  # whoever has the old key is out
                 control.ask("drones", action="end", drone=drone)

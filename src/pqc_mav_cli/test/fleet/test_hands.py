@@ -116,6 +116,21 @@ def test_the_only_drone_is_shut_out_though_a_station_has_to_name_one(stations: S
     assert stations.drones_of("north") == ["d2"]
 
 
+def test_drones_of_the_command_line_are_refused_or_shut_out(stations: Stations) -> None:
+    made(stations, "d2", "d7")
+    assert hands(stations).do([order(stations, "d7")]) == ["there"]
+    stations.stop("north")
+    stations.start("north", "--set", "drones=[d1, d7]")
+    flying = stations.fly("d7", "north")
+    before = stations.file("north").read_text()
+    there, coming, going = hands(stations).do([order(stations, "d1"), order(stations, "d2"), gone("d7")])
+    assert there == "there"
+    assert coming.startswith("refused: The ground station does not take its drones from ")
+    assert going.startswith("refused, but its key is worth nothing any more: ")
+    until(lambda: flying.status()[0]["state"] != "UP", "the session of d7 has ended")
+    assert stations.drones_of("north") == ["d1", "d7"] and stations.file("north").read_text() == before
+
+
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
     (said,) = hands(stations).do([Order("avoid", 1, families=("Falcon",))])
     assert said.startswith("avoided: Falcon; saved in ")
