@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,8 +71,10 @@ class Hands:
                         "The ground station has no configuration file of its own (--config) to save a drone in.",
                         ExitCode.USAGE,
                     )
-                drones = [order for order in orders if order.drone_id]
-                said = dict(zip([order.name for order in drones], self._drones(control, file, drones), strict=True))
+                elsewhere = self._elsewhere(control)
+                said = {each.name: f"refused: {elsewhere}" for each in orders if elsewhere and each.files}
+                drones = [order for order in orders if order.drone_id and order.name not in said]
+                said |= zip([order.name for order in drones], self._drones(control, file, drones), strict=True)
                 return [said[each.name] if each.name in said else _avoid(control, file, each) for each in orders]
         except ControlError as error:
             raise CliError(str(error)) from None
@@ -112,6 +115,13 @@ class Hands:
         self._forget(going)
         return [bad.get(each.drone_id) or ("removed" if each.settings is None else "there") for each in orders]
 
+    def _elsewhere(self, control: Control) -> str:
+        """Why keys that are written here count for nothing. Empty also for what only a container sees."""
+        there = Path(control.ask("config")["config"]["keys"])
+        if not os.access(there, os.X_OK) or there.samefile(self.keys):
+            return ""
+        return f"The ground station reads its keys from {there}, not from {self.keys} (--gcs-keys)."
+
     def _forget(self, drones: Sequence[str]) -> None:
         for drone in drones:
             (self.keys / "psk" / f"{drone}.key").unlink(missing_ok=True)
@@ -124,6 +134,8 @@ class Hands:
         self._forget([drone])
         if drone not in (each["drone_id"] for each in control.ask("drones")["drones"]):
             return
+        if elsewhere := self._elsewhere(control):
+            raise ControlError(elsewhere)
         gcs_id = control.ask("status").get("gcs_id", "gcs")
         with in_memory() as folder:
             with engine_errors():

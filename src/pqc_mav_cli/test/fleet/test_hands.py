@@ -131,6 +131,19 @@ def test_drones_of_the_command_line_are_refused_or_shut_out(stations: Stations) 
     assert stations.drones_of("north") == ["d1", "d7"] and stations.file("north").read_text() == before
 
 
+def test_keys_for_a_folder_that_the_ground_station_does_not_read_are_refused(stations: Stations) -> None:
+    made(stations, "d7")
+    assert hands(stations).do([order(stations, "d7")]) == ["there"]
+    key_changes.rotate_drone(stations.root, "d1", "north")
+    other = Hands(stations.keys("south"), str(stations.socket("north")))
+    refused, removed = other.do([order(stations, "d1", 2), gone("d7")])
+    where = f"reads its keys from {stations.keys('north')}, not from {stations.keys('south')}"
+    assert refused.startswith("refused: ") and where in refused
+    assert removed == "removed" and stations.drones_of("north") == ["d1"]
+    (said,) = other.do([gone("d1")])
+    assert said.startswith("refused: ") and where in said
+
+
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
     (said,) = hands(stations).do([Order("avoid", 1, families=("Falcon",))])
     assert said.startswith("avoided: Falcon; saved in ")
