@@ -85,9 +85,10 @@ class Hands:
             return []
         coming = {order.drone_id: order.settings for order in orders if order.settings is not None}
         going = [order.drone_id for order in orders if order.settings is None]
-        bad = {order.drone_id: why for order in orders if order.settings is not None and (why := self._keys(order))}
-        before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
+        before = ""
         try:
+            bad = {order.drone_id: why for order in orders if order.settings is not None and (why := self._keys(order))}
+            before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
             done = control.ask("reload")
             here = {each["drone_id"] for each in control.ask("drones")["drones"]}
             if here & {*going} or {*coming} - {*bad} - here:
@@ -99,9 +100,10 @@ class Hands:
             for drone in self._renewed & {*coming}:  # whoever has the old key is out
                 control.ask("drones", action="end", drone=drone)
                 self._renewed.discard(drone)
-        except ControlError as error:
-            atomic_write(file, before)
-            if error.code == _LATER:
+        except (CliError, ControlError) as error:
+            if before:
+                atomic_write(file, before)
+            if isinstance(error, ControlError) and error.code == _LATER:
                 raise
             if len(orders) > 1:
                 return [self._drones(control, file, [order])[0] for order in orders]
@@ -109,7 +111,7 @@ class Hands:
                 return [f"refused: {error}"]
             try:
                 self._lock_out(control, going[0])
-            except ControlError as another:
+            except (CliError, ControlError) as another:
                 return [f"refused: {error} {another}"]
             return [f"refused, but its key is worth nothing any more: {error}"]
         self._forget(going)
@@ -165,14 +167,16 @@ class Hands:
                      if each["problem"] or each["owner"] != order.drone_id]  # fmt: skip
             if wrong or len(entries) != len(order.files):
                 return f"refused: {wrong[0] if wrong else 'a key cannot be read'}"
-            there = self.keys / "psk" / f"{order.drone_id}.key"
-            if there.exists() and there.read_text("ascii") != order.files[_PSK]:
-                self._renewed.add(order.drone_id)
-            public = self.keys / "drones" / order.drone_id
-            for old in public.glob("*.pub"):
-                if old.name not in order.files:
-                    old.unlink()
-            hand_over(folder, self.keys, order.drone_id)
+            try:
+                there = self.keys / "psk" / f"{order.drone_id}.key"
+                if there.exists() and there.read_bytes() != order.files[_PSK].encode():
+                    self._renewed.add(order.drone_id)
+                hand_over(folder, self.keys, order.drone_id)
+                for old in (self.keys / "drones" / order.drone_id).glob("*.pub"):
+                    if old.name not in order.files:
+                        old.unlink()
+            except OSError as error:
+                raise CliError(f"The keys of {order.drone_id} cannot be replaced: {error}.") from None
         return ""
 
 

@@ -144,6 +144,17 @@ def test_keys_for_a_folder_that_the_ground_station_does_not_read_are_refused(sta
     assert said.startswith("refused: ") and where in said
 
 
+def test_one_that_cannot_be_written_costs_the_others_nothing(stations: Stations) -> None:
+    made(stations, "d2", "d7", "d8")
+    assert hands(stations).do([order(stations, "d2")]) == ["there"]
+    keys = stations.keys("north") / "psk"
+    (keys / "d7.key").mkdir()
+    (keys / "d8.key").write_bytes(b"\xff")
+    refused, *others = hands(stations).do([order(stations, "d7"), order(stations, "d8"), gone("d2")])
+    assert refused.startswith("refused: The keys of d7 cannot be replaced: ")
+    assert others == ["there", "removed"] and stations.drones_of("north") == ["d1", "d8"]
+
+
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
     (said,) = hands(stations).do([Order("avoid", 1, families=("Falcon",))])
     assert said.startswith("avoided: Falcon; saved in ")
