@@ -90,6 +90,8 @@ def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]], going: Sequenc
     _needed(text)
     inner = _block_data(_plain(text))
     settings = inner.get("drone") or {}
+    if not coming and {*inner["drones"]} <= {*going}:
+        raise UnfitError("a ground station has to name a drone")
     for drone, given in coming.items():
         if given and drone in settings and settings[drone] != _plain(json.dumps(given)):
             text = _without(text, drone, listed=True)

@@ -106,8 +106,10 @@ def test_one_that_is_refused_costs_the_others_nothing(stations: Stations) -> Non
 
 def test_the_only_drone_is_shut_out_though_a_station_has_to_name_one(stations: Stations) -> None:
     flying = stations.fly("d1", "north")
+    before = stations.file("north").stat().st_mtime_ns
     (said,) = hands(stations).do([gone("d1")])
     assert said.startswith("refused, but its key is worth nothing any more: ")
+    assert stations.file("north").stat().st_mtime_ns == before, "no start is possible with what would stand there"
     until(lambda: flying.status()[0]["state"] != "UP", "the session of d1 has ended")
     stations.stop("north")
     stations.start("north")
