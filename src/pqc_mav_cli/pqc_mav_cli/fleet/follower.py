@@ -83,7 +83,12 @@ class Follower:
             return
         orders = [replace(order, begun=order.name in self._begun) for order in orders]
         names = {order.name for order in orders}
-        self._write(self._done, self._begun | names)  # for the next process; of this one the hands know it themselves
+        try:  # for the next process; of this one the hands know it themselves
+            self._write(self._done, self._begun | names)
+        except CliError:  # a full disk keeps nobody in
+            if going := [order for order in orders if order.drone_id and order.settings is None]:
+                hands.do(going)
+            raise
         outcomes = hands.do(orders)
         done = self._done | {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
         self._write(done, self._begun - names)  # what is confirmed is known after a restart, too

@@ -143,8 +143,12 @@ class Hands:
             with engine_errors():
                 pqc_mav_tunnel.init_keys(str(folder), [drone], sig_tokens=["mldsa44"], gcs_id=gcs_id)
             key = f"psk/{drone}.key"
-            write_key(self.keys, Path(key), (folder / "gcs" / key).read_text("ascii"))
-        control.ask("drones", action="end", drone=drone)
+            try:
+                write_key(self.keys, Path(key), (folder / "gcs" / key).read_text("ascii"))
+            except OSError as error:
+                raise CliError(f"The key of {drone} cannot be replaced: {error.strerror}.") from None
+            finally:  # a full disk keeps nobody in
+                control.ask("drones", action="end", drone=drone)
 
     def _keys(self, order: Order) -> str:
         """Puts a drone's keys in their place. Returns what is wrong with them, if anything is."""

@@ -31,8 +31,9 @@ class Hands:
         return ["there"] * len(orders)
 
 
-def value(revision: int, name: str = "drone.d7") -> bytes:
-    return entry.make(OPERATOR, name, revision, {"settings": {}}, {"north": (NORTH.public, {"psk.key": "x"})})
+def value(revision: int, name: str = "drone.d7", gone: bool = False) -> bytes:
+    what = {"settings": None if gone else {}}
+    return entry.make(OPERATOR, name, revision, what, {"north": (NORTH.public, {"psk.key": "x"})})
 
 
 @pytest.fixture
@@ -133,13 +134,16 @@ def test_what_a_killed_process_had_begun_is_known_to_the_next_one(
 def test_what_cannot_be_written_down_is_not_confirmed(tmp_path: Path, said: list[str]) -> None:
     folder = tmp_path / "state"
     follower = Follower("north", NORTH, OPERATOR.public, folder / "done.json", said.append)
+    hands = Hands()
     follower.take("drone.d7", value(1))
+    follower.take("drone.d8", value(2, "drone.d8", gone=True))
     with pytest.raises(CliError, match="cannot be written"):  # there is no such folder
-        follower.work(Hands())
+        follower.work(hands)
+    assert hands.done == [("drone.d8", 2)], "whoever is to go is out at once"
     assert follower.waiting and follower.receipts == []
     folder.mkdir()
-    follower.work(Hands())
-    assert not follower.waiting and len(follower.receipts) == 1
+    follower.work(hands)
+    assert not follower.waiting and len(follower.receipts) == 2
 
 
 def test_a_refusal_that_cannot_be_written_down_is_counted_by_a_later_write(tmp_path: Path, said: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,22 @@ def test_one_that_cannot_be_written_costs_the_others_nothing(stations: Stations)
     refused, *others = hands(stations).do([order(stations, "d7"), order(stations, "d8"), gone("d2")])
     assert refused.startswith("refused: The keys of d7 cannot be replaced: ")
     assert others == ["there", "removed"] and stations.drones_of("north") == ["d1", "d8"]
+
+
+def test_a_full_disk_keeps_nobody_in(stations: Stations, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    made(stations, "d7")
+    assert hands(stations).do([order(stations, "d7")]) == ["there"]
+    flying = stations.fly("d7", "north")
+    with monkeypatch.context() as patch:
+        patch.setattr("pqc_mav_cli.drones_file.atomic_write", full)
+        patch.setattr("pqc_mav_cli.fleet.hands.write_key", full)
+        (said,) = hands(stations).do([gone("d7")])
+    assert said.startswith("refused: ") and said.endswith("The key of d7 cannot be replaced: No space left on device.")
+    until(lambda: flying.status()[0]["state"] != "UP", "the session of d7 has ended")
+    assert hands(stations).do([gone("d7")]) == ["removed"]
 
 
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
