@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,10 +93,11 @@ def station(
     station_folder(book.root, gcs_id)
     folder = book.folder / "stations"
     folder.mkdir(mode=0o700, exist_ok=True)
-    atomic_write(folder / f"{gcs_id}.pub", public.pem())
+    with book.alone():  # what another command adds is in the book now, or is told to this station too
+        atomic_write(folder / f"{gcs_id}.pub", public.pem())
     note(f"{gcs_id} has the key with fingerprint {public.fingerprint}; compare it with what the station says.")
-    if again := {name: _what(each) for name, each in book.entries.items() if each.get("settings", {}) is not None}:
-        _tell(book, again, url)
+    if _standing(book):
+        _tell(book, lambda: _standing(book), url)
 
 
 @fleet_app.command()
@@ -132,11 +133,11 @@ def add(
         pqc_mav_tunnel.init_keys(
             str(book.root), drones, sig_tokens=there, gcs_id=gcs_id, stations=stations_of(book.root)
         )
-    entries = {}
-    for drone in dict.fromkeys(drones):
-        before = book.entries.get(f"drone.{drone}", {}).get("settings") or {}
-        entries[f"drone.{drone}"] = {"settings": {**before, **given}}
-    _tell(book, entries, url)
+
+    def with_settings(name: str) -> dict[str, Any]:
+        return {"settings": {**(book.entries.get(name, {}).get("settings") or {}), **given}}
+
+    _tell(book, lambda: {name: with_settings(name) for name in (f"drone.{drone}" for drone in drones)}, url)
 
 
 @fleet_app.command()
@@ -156,11 +157,11 @@ def remove(
             raise CliError(f"The registry has no drone '{drone}': 'pqcmav fleet list' shows them.", ExitCode.USAGE)
     may_go(f"the keys of {', '.join(drones)}", yes)
     try:
-        _tell(book, {f"drone.{drone}": {"settings": None} for drone in drones}, url)
+        _tell(book, lambda: {f"drone.{drone}": {"settings": None} for drone in drones}, url)
     finally:  # not without the book, by which a new station would still be told of a drone without keys
-        gone = {*drones} & {*key_changes.drones_of(book.root)} - {*book.drones()}
-        for drone in sorted(gone):
-            key_changes.revoke(book.root, drone)
+        with book.alone():
+            for drone in {*drones} & {*key_changes.drones_of(book.root)} - {*book.drones()}:
+                key_changes.revoke(book.root, drone)
 
 
 @fleet_app.command()
@@ -174,7 +175,7 @@ def avoid(
 
     book = _book(root)
     _check(wanted(families))
-    _tell(book, {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
+    _tell(book, lambda: {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
 
 
 def _check(families: list[str]) -> None:
@@ -294,7 +295,9 @@ def follow(
     asyncio.run(follow_registry(follower, hands, sender, needed(url), _say))
 
 
-def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm_s: float = _CONFIRM_S) -> None:
+def _tell(
+    book: Any, decided: Callable[[], Mapping[str, Mapping[str, Any]]], url: str, confirm_s: float = _CONFIRM_S
+) -> None:
     """Publishes, and prints what each station says. Raises CliError if one has not confirmed in time."""
     from pqc_mav_cli.fleet.desk import told
 
@@ -304,7 +307,7 @@ def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm
         drone = name.removeprefix("drone.") + " " if name != "avoid" else ""
         _say(f"{gcs_id}: {drone}{outcome} ({time.monotonic() - begin:.2f} s)")
 
-    missing, refused = asyncio.run(told(book, entries, needed(url), confirm_s, heard))
+    missing, refused = asyncio.run(told(book, decided, needed(url), confirm_s, heard))
     if missing:
         raise CliError(
             f"Not confirmed within {confirm_s:g} s: {', '.join(missing)}. The registry keeps it for them; "
@@ -314,8 +317,12 @@ def _tell(book: Any, entries: Mapping[str, Mapping[str, Any]], url: str, confirm
         raise CliError("Not every station did it: see above.")
 
 
-def _what(each: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in each.items() if key != "revision"}
+def _standing(book: Any) -> dict[str, Any]:
+    """All that a new station is told."""
+    return {
+        name: {key: value for key, value in each.items() if key != "revision"}
+        for name, each in book.entries.items() if each.get("settings", {}) is not None
+    }  # fmt: skip
 
 
 def _book(root: Path) -> Any:

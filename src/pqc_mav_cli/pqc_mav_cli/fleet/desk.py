@@ -22,18 +22,19 @@ _LOOK_S = 0.2
 
 async def told(
     book: Book,
-    entries: Mapping[str, Mapping[str, Any]],
+    decided: Callable[[], Mapping[str, Mapping[str, Any]]],
     url: str,
     confirm_s: float,
     heard: Callable[[str, str, str], None],
 ) -> tuple[list[str], bool]:
-    """Publishes these; `heard` gets station, name and outcome of each confirmation.
+    """Publishes what is `decided` by the book as it is then; `heard` gets station, name and outcome of confirmations.
 
     Returns the stations that have not confirmed all of it in time, and whether one refused. Raises CliError.
     """
-    stations = book.stations()
+    book.stations()  # before anything is asked
     async with registry(url) as found:
         with book.alone():  # until all is there: of two revisions the newer one must stay
+            stations, entries = book.stations(), decided()
             for name, made in book.changed(stations, entries).items():
                 await found.put(ENTRY + name, made)
         open_ = {(gcs_id, name) for gcs_id in stations for name in entries}

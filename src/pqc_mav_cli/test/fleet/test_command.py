@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pqc_mav_tunnel
+import pytest
 import yaml
 from commands import pqcmav
 from nats.js.kv import KeyValue
 from stations import STATIONS, Stations
 from world import World, world_of
 
+from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet import command, desk
 from pqc_mav_cli.fleet.book import Book
 from pqc_mav_cli.fleet.identity import Station
 from pqc_mav_common.testing import until
@@ -199,6 +206,68 @@ def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "drones" / "d7" / "psk.key").exists() and Book(tmp_path).drones() == ["d7"]
     ended = pqcmav("fleet", "avoid", "latices", *more)
     assert ended.returncode == 2 and "there is no family 'latices'" in ended.stderr
+
+
+class Meanwhile:
+    """A store where nobody confirms; what another command does comes first, or after what was told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+        pqc_mav_tunnel.init_keys(str(root), ["d7"], sig_tokens=["mldsa44"], stations=list(STATIONS))
+        assert pqcmav("fleet", "init", "--root", str(root)).returncode == 0
+        self.root, self.entries = root, dict[str, Any]()
+        self.first = self.then = lambda: None
+        (root / "fleet" / "stations").mkdir()
+        self.let("north")
+        self.write({})
+        monkeypatch.setattr(desk, "registry", self.registry)
+
+    def let(self, station: str) -> None:
+        public = self.root / "fleet" / "stations" / f"{station}.pub"
+        public.write_bytes(Station.make().public.pem())
+
+    def write(self, settings: dict[str, Any] | None) -> None:
+        book = Book(self.root)
+        with book.alone():
+            book.changed(book.stations(), {"drone.d7": {"settings": settings}})
+
+    @asynccontextmanager
+    async def registry(self, _url: str) -> AsyncIterator[Meanwhile]:
+        self.first()
+        yield self
+
+    async def put(self, name: str, value: bytes) -> None:
+        self.entries[name] = json.loads(json.loads(value)["body"])
+
+    async def watch(self, *_: Any) -> AsyncIterator[None]:
+        self.then()
+        yield None
+
+
+@pytest.fixture
+def meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    return Meanwhile(monkeypatch, tmp_path)
+
+
+def test_a_drone_that_is_removed_meanwhile_is_not_told_to_a_new_station(meanwhile: Meanwhile) -> None:
+    meanwhile.first = lambda: meanwhile.write(None)
+    public = meanwhile.root / "south.pub"
+    public.write_bytes(Station.make().public.pem())
+    command.station("south", public, "nats://x", meanwhile.root)
+    assert meanwhile.entries == {} and Book(meanwhile.root).drones() == []
+
+
+def test_a_station_that_comes_meanwhile_gets_the_drone_too(meanwhile: Meanwhile) -> None:
+    meanwhile.first = lambda: meanwhile.let("south")
+    with pytest.raises(CliError, match="Not confirmed"):
+        command.add(["d7"], None, None, "nats://x", meanwhile.root)
+    assert [*meanwhile.entries["entry.drone.d7"]["sealed"]] == ["north", "south"]
+
+
+def test_a_drone_that_is_added_again_meanwhile_keeps_its_keys(meanwhile: Meanwhile) -> None:
+    meanwhile.then = lambda: meanwhile.write({})
+    with pytest.raises(CliError, match="Not confirmed"):
+        command.remove(["d7"], "nats://x", meanwhile.root, yes=True)
+    assert (meanwhile.root / "drones" / "d7" / "psk.key").exists() and Book(meanwhile.root).drones() == ["d7"]
 
 
 def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
