@@ -65,7 +65,7 @@ def invite(
     host = address or own_address()
     with trial.Ground(gcs_id, bind, data_port, socket_path) as ground:
         keys = ground_keys.station_folder(root, ground.gcs_id)
-        ground_keys.make(root, drone, ground.gcs_id)
+        ground_keys.make(root, [drone], ground.gcs_id)
         package = packaged("gcs")
         running = ground_keys.copied_to(keys, gcs_keys or ((ground.keys or package.keys) if package else None))
         if running is not None:

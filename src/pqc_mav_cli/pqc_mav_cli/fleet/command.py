@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from pqc_mav_cli.console import console, note
-from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.keys_command import DEFAULT_ROOT, Root, no_core_dumps
 
 DEFAULT_STATE = Path("~/.pqcmav/registry")
@@ -85,15 +85,22 @@ def station(
 ) -> None:
     """At the operator's: let a station have the drones' keys. It gets all drones that the registry has."""
     from pqc_mav_cli.fleet.identity import station_public
-    from pqc_mav_cli.joining.ground_keys import station_folder
+    from pqc_mav_cli.joining.ground_keys import make
+    from pqc_mav_cli.key_changes import grounds
     from pqc_mav_common.atomic_file import atomic_write
 
     book = _book(root)
     public = station_public(key)
-    station_folder(book.root, gcs_id)
+    if gcs_id not in {ground.name for ground in grounds(book.root)}:
+        raise CliError(
+            f"{book.root} has no keys of {gcs_id}: 'pqcmav keys init DRONE --station {gcs_id}' makes them.",
+            ExitCode.USAGE,
+        )
     folder = book.folder / "stations"
     folder.mkdir(mode=0o700, exist_ok=True)
     with book.alone():  # what another command adds is in the book now, or is told to this station too
+        if drones := book.drones():
+            make(book.root, drones, gcs_id)
         atomic_write(folder / f"{gcs_id}.pub", public.pem())
     note(f"{gcs_id} has the key with fingerprint {public.fingerprint}; compare it with what the station says.")
     if _standing(book):
@@ -117,10 +124,7 @@ def add(
 
     Keys that are missing are made, as by 'pqcmav keys init'. The drone gets its share by 'pqcmav keys export-drone'.
     """
-    import pqc_mav_tunnel
-
-    from pqc_mav_cli.joining.ground_keys import station_folder
-    from pqc_mav_cli.key_changes import stations_of, tokens
+    from pqc_mav_cli.joining.ground_keys import make
 
     settings = {"plain_endpoints": endpoint, "allowed_suites": suite}
     given = {key: value for key, value in settings.items() if value}
@@ -128,11 +132,7 @@ def add(
         raise CliError("--endpoint and --suite are one drone's; add the others by themselves.", ExitCode.USAGE)
     book = _book(root)
     for gcs_id in book.stations():
-        there = tokens(station_folder(book.root, gcs_id) / "sig")
-    with engine_errors():
-        pqc_mav_tunnel.init_keys(
-            str(book.root), drones, sig_tokens=there, gcs_id=gcs_id, stations=stations_of(book.root)
-        )
+        make(book.root, drones, gcs_id)
 
     def with_settings(name: str) -> dict[str, Any]:
         return {"settings": {**(book.entries.get(name, {}).get("settings") or {}), **given}}

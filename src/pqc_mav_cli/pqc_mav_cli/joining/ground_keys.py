@@ -20,16 +20,14 @@ def station_folder(root: Path, gcs_id: str) -> Path:
     return root / ground_of(root, gcs_id)
 
 
-def make(root: Path, drone: str, gcs_id: str) -> None:
-    """Makes what is missing for this drone; what is there stays. Raises CliError."""
+def make(root: Path, drones: list[str], gcs_id: str) -> None:
+    """Makes what is missing for these drones; what is there stays. Raises CliError."""
     import pqc_mav_tunnel
 
     folder = station_folder(root, gcs_id)
     stations = [] if folder == root / GCS else stations_of(root)
     with engine_errors():
-        pqc_mav_tunnel.init_keys(
-            str(root), [drone], sig_tokens=tokens(folder / "sig"), gcs_id=gcs_id, stations=stations
-        )
+        pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=tokens(folder / "sig"), gcs_id=gcs_id, stations=stations)
 
 
 def share_of(root: Path, drone: str, gcs_id: str, peer: str, sign: bool) -> Share:

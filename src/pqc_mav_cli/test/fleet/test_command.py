@@ -256,6 +256,17 @@ def test_a_drone_that_is_removed_meanwhile_is_not_told_to_a_new_station(meanwhil
     assert meanwhile.entries == {} and Book(meanwhile.root).drones() == []
 
 
+def test_a_third_station_needs_keys_and_gets_those_of_all_drones(meanwhile: Meanwhile) -> None:
+    root, public = meanwhile.root, meanwhile.root / "west.pub"
+    public.write_bytes(Station.make().public.pem())
+    with pytest.raises(CliError, match="'pqcmav keys init DRONE --station west' makes them"):
+        command.station("west", public, "nats://x", root)
+    pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=["mldsa44"], stations=["west"])
+    with pytest.raises(CliError, match="Not confirmed"):
+        command.station("west", public, "nats://x", root)
+    assert [*meanwhile.entries["entry.drone.d7"]["sealed"]] == ["north", "west"]
+
+
 def test_a_station_that_comes_meanwhile_gets_the_drone_too(meanwhile: Meanwhile) -> None:
     meanwhile.first = lambda: meanwhile.let("south")
     with pytest.raises(CliError, match="Not confirmed"):

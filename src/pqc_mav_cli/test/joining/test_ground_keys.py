@@ -25,20 +25,20 @@ def problems(folder: Path) -> list[str]:
 
 def test_missing_keys_are_made_in_the_algorithms_that_are_there(root: Path, tmp_path: Path) -> None:
     before = (root / "gcs" / "sig" / "mldsa65.key").read_bytes()
-    ground_keys.make(root, "d2", "gcs")
+    ground_keys.make(root, ["d2"], "gcs")
     given = ground_keys.share_of(root, "d2", "gcs", "10.0.0.1", False)
     assert set(given.files) == {"psk.key", "gcs/mldsa65.pub"} and given.sign == ()
     assert (root / "gcs" / "sig" / "mldsa65.key").read_bytes() == before
     with pytest.raises(CliError, match="1-32 characters"):
-        ground_keys.make(root, "No Name", "gcs")
+        ground_keys.make(root, ["No Name"], "gcs")
 
 
 def test_keys_of_several_stations_need_the_one_that_is_meant(tmp_path: Path) -> None:
     root = tmp_path / "several"
     pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=["mldsa65"], stations=["north", "south"])
     with pytest.raises(CliError, match="north, south with --gcs-id"):
-        ground_keys.make(root, "d2", "gcs")
-    ground_keys.make(root, "d2", "north")
+        ground_keys.make(root, ["d2"], "gcs")
+    ground_keys.make(root, ["d2"], "north")
     given = ground_keys.share_of(root, "d2", "north", "north@10.0.0.1", True)
     assert set(given.files) == {"psk.key", "gcs/north/mldsa65.pub", "gcs/south/mldsa65.pub"}
     assert given.sign == ("mldsa65",)
@@ -49,14 +49,14 @@ def test_a_single_station_of_before_is_one_of_several(root: Path) -> None:
     pqc_mav_tunnel.init_keys(str(root), ["d1"], sig_tokens=["mldsa65"], stations=["north"])
     with pytest.raises(CliError, match="north, gcs with --gcs-id"):
         ground_keys.station_folder(root, "south")
-    ground_keys.make(root, "d2", "gcs")
+    ground_keys.make(root, ["d2"], "gcs")
     assert (root / "gcs" / "psk" / "d2.key").exists() and not problems(root)
     assert ground_keys.share_of(root, "d2", "gcs", "10.0.0.1", False).files["psk.key"]
 
 
 def test_a_drone_that_lives_elsewhere_has_no_psk_to_hand_out(root: Path) -> None:
     shutil.rmtree(root / "drones" / "d1")
-    ground_keys.make(root, "d1", "gcs")
+    ground_keys.make(root, ["d1"], "gcs")
     with pytest.raises(CliError, match="'pqcmav keys rotate d1' makes a new one"):
         ground_keys.share_of(root, "d1", "gcs", "10.0.0.1", False)
 
