@@ -10,12 +10,15 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+from nats.js.errors import Error as JetStreamError
+
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.book import Book
 from pqc_mav_cli.fleet.flights import Box, Flight, described, unseal
 from pqc_mav_cli.fleet.store import ENTRY, registry
 from pqc_mav_cli.fleet.view import View, opened
+from pqc_mav_cli.wording import counted
 
 _LOOK_S = 0.2
 
@@ -95,7 +98,8 @@ async def flights_of(book: Book, url: str) -> tuple[list[tuple[Flight, Box]], in
 
 
 async def fetched(wanted: Sequence[tuple[Flight, Box]], url: str, folder: Path, say: Callable[[str], None]) -> None:
-    """Brings flights into a folder, opened and whole, or not at all. Raises CliError."""
+    """Brings flights into a folder, each whole or not at all. Raises CliError, in the end for what failed."""
+    failed = 0
     async with registry(url) as found:
         for flight, box in wanted:
             target = folder / f"{flight.gcs_id}-{flight.file}"
@@ -109,10 +113,15 @@ async def fetched(wanted: Sequence[tuple[Flight, Box]], url: str, folder: Path, 
                     await asyncio.to_thread(unseal, box, sealed, plain)
                 partial.rename(target)
                 say(f"{target}")
+            except (CliError, JetStreamError) as error:
+                failed += 1
+                say(f"{flight.name}: {str(error) or type(error).__name__}")
             except OSError as error:
                 raise CliError(f"{target} cannot be written: {error.strerror}.") from None
             finally:
                 partial.unlink(missing_ok=True)
+    if failed:
+        raise CliError(f"{counted(failed, 'flight')} cannot be fetched: see above.")
 
 
 def _said_by(receipt: str) -> tuple[str, str]:

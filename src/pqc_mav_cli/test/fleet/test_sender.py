@@ -159,4 +159,5 @@ def test_who_can_write_to_the_store_cannot_change_a_flight(stations: Stations, t
         assert ended.returncode == 1 and "something else in the place of this flight" in ended.stderr
         assert "Left out 3 that no station of this fleet has sent." in ended.stderr
         assert listed(ended.stdout) == ["north/flight_a.mcap", "north/flight_b.mcap"]
-        assert list(got.iterdir()) == [], "nothing of it is kept"
+        assert "1 flight cannot be fetched" in ended.stderr
+        assert [path.name for path in got.iterdir()] == ["north-flight_b.mcap"], "nothing is kept of it alone"
