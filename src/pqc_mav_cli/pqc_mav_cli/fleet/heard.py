@@ -83,10 +83,13 @@ class Heard:
                 silent += said.ends
             else:
                 picture.ends += said.ends
-                if said.lag_ms > FRESH_S * 1000:
+                if abs(said.lag_ms) > FRESH_S * 1000:
+                    apart = f"{abs(said.lag_ms) / 1000:,.0f} s"
                     picture.notes.append(
-                        f"What {gcs_id} says is {said.lag_ms / 1000:,.0f} s old by its clock: that is wrong, or the "
-                        "registry shows old news."
+                        f"What {gcs_id} says is {apart} old by its clock: that is wrong, or the registry shows old "
+                        "news."
+                        if said.lag_ms > 0
+                        else f"The clock of {gcs_id} is {apart} ahead: what it says may be older than it seems."
                     )
         # A station that is silent is no trouble for a drone that has gone to another one.
         served = {end.drone for end in picture.ends if end.status["suite"]}

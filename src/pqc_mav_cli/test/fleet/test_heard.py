@@ -90,7 +90,9 @@ def test_a_clock_that_is_wrong_is_no_silence(ahead_s: float) -> None:
         assert seen.hear("north", ahead_s=ahead_s)
     assert rank(seen.now()) == 0
     late = "What north says is 7,200 s old by its clock: that is wrong, or the registry shows old news."
-    assert seen.now().notes[0] == (late if ahead_s < 0 else "south has said nothing yet.")
+    ahead = "The clock of north is 7,200 s ahead: what it says may be older than it seems."
+    note = late if ahead_s < 0 else ahead if ahead_s else "south has said nothing yet."
+    assert seen.now().notes[0] == note
 
 
 def test_old_words_that_are_shown_again_are_no_news() -> None:
