@@ -65,7 +65,8 @@ class Board(Source):
         """Everything, whatever is asked for: it is here already."""
         self._read_again()
         await self._open()
-        picture = self._heard.picture(self._stations, self._book.drones(), time.time(), time.monotonic())
+        book = self._book
+        picture = self._heard.picture(self._stations, book.drones(), book.gone(), time.time(), time.monotonic())
         picture.notes += [each for each in (self._problem, self._unread) if each]
         picture.absent = ABSENT
         return picture

@@ -68,6 +68,10 @@ class Book:
         """Those that are to be there."""
         return [entry.drone_of(name) for name, each in self.entries.items() if each.get("settings") is not None]
 
+    def gone(self) -> set[str]:
+        """Drones that were removed."""
+        return {entry.drone_of(name) for name, each in self.entries.items() if each.get("settings", {}) is None}
+
     def changed(
         self, stations: Mapping[str, StationPublic], entries: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, bytes]:

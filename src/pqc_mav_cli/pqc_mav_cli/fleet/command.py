@@ -213,7 +213,7 @@ def status(url: Url = "", root: Root = DEFAULT_ROOT) -> None:
     heard, time_s, clock_s = Heard(), time.time(), time.monotonic()
     for gcs_id, view in asyncio.run(views(book, needed(url))).items():
         heard.take(gcs_id, view, time_s, clock_s)
-    found, wrong = table(heard.picture(book.stations(), book.drones(), time_s, clock_s))
+    found, wrong = table(heard.picture(book.stations(), book.drones(), book.gone(), time_s, clock_s))
     console().print(found)
     for sentence in wrong:
         note(sentence)

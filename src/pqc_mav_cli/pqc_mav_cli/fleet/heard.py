@@ -64,8 +64,13 @@ class Heard:
         self._said[gcs_id] = said
         return True
 
-    def picture(self, stations: Iterable[str], drones: Collection[str], time_s: float, clock_s: float) -> Picture:
-        """All that is known of these stations; `drones` are there even if no station tells of them."""
+    def picture(
+        self, stations: Iterable[str], drones: Collection[str], gone: Collection[str], time_s: float, clock_s: float
+    ) -> Picture:
+        """All that is known of these stations; `drones` are there even if no station tells of them.
+
+        Drones that are `gone` are there only with a session: a station has to go on naming its last one.
+        """
         picture = Picture(time_s, clock_s)
         silent: list[End] = []
         for gcs_id in stations:
@@ -94,6 +99,7 @@ class Heard:
         # A station that is silent is no trouble for a drone that has gone to another one.
         served = {end.drone for end in picture.ends if end.status["suite"]}
         picture.ends += [end for end in silent if end.drone not in served]
+        picture.ends = [end for end in picture.ends if end.status["suite"] or end.drone not in gone]
         known = {end.drone for end in picture.ends}
         nowhere = {"state": "DOWN", "suite": "", "last_error": "No station has told of this drone."}
         picture.ends += [End("no station", "gcs", drone, clock_s, nowhere) for drone in drones if drone not in known]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -41,8 +42,8 @@ class Seen:
         view = View(round((NOW_S + said_s + ahead_s) * 1000), rows or [row()], "boot", events)
         return self.heard.take(gcs_id, view, NOW_S + self.at_s, CLOCK_S + self.at_s)
 
-    def now(self, *drones: str) -> Picture:
-        return self.heard.picture(["north", "south"], drones, NOW_S + self.at_s, CLOCK_S + self.at_s)
+    def now(self, *drones: str, gone: Sequence[str] = ()) -> Picture:
+        return self.heard.picture(["north", "south"], drones, gone, NOW_S + self.at_s, CLOCK_S + self.at_s)
 
 
 def rank(picture: Picture, drone: str = "d7") -> int:
@@ -136,3 +137,12 @@ def test_a_drone_of_which_nobody_tells_is_down() -> None:
         ["d9", "-", "DOWN", "-", "-"],
     ]
     assert table(picture)[1] == ["2 drones without a session: d8, d9."] and rank(picture, "d9") == 8
+
+
+def test_a_removed_drone_that_a_station_still_names_is_no_trouble() -> None:
+    seen = Seen()
+    for gcs_id in ("north", "south"):
+        seen.hear(gcs_id, row("d7", "DOWN"), row("d8"))
+    picture = seen.now("d8", gone=["d7", "d8"])
+    assert [*picture.drones()] == ["d8"], "one with a session is shown whatever the book says"
+    assert table(picture)[1] == []
