@@ -73,7 +73,7 @@ def link(number: int, moment: int) -> dict[str, Any]:
         "jitter_ms": 1.0,
         "blackouts": 0,
     }
-    rtt = None if number % 5 == 0 else 20.0 + (number + moment) % 30
+    rtt = None if number % 5 == 0 else 20.0 + (number // 5 + moment) % 30  # every value there at any moment
     radio = {"kbit": 38.0, "rssi": 140.0, "remote_rssi": 138.0, "noise": 40.0, "remote_noise": None, "fill": 0.25}
     radio |= {"line_errors": 12, "not_mine": 3, "dropped": 1234, "stuck": 0}
     return {
