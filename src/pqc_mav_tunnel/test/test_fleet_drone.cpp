@@ -114,8 +114,8 @@ TEST(FleetDrone, StaysConnectedWithoutATelemetryPacketAndRestsInBetween) {
   EXPECT_TRUE(flight.until([&] { return now_ns() > from + 2'000'000'000; }));
   EXPECT_TRUE(flight.drone->connected());
   EXPECT_EQ(flight.count(What::lost), 0u);
-  EXPECT_EQ(status(*there.gcs).state, LinkState::up);
   EXPECT_LT(flight.runs, 15);  // a report and a probe a second, and what the handshake left
+  EXPECT_TRUE(flight.until([&] { return status(*there.gcs).state == LinkState::up; })) << "late, on a busy machine";
 }
 
 TEST(FleetDrone, RekeysInsideTheSessionWhenTheIntervalIsOver) {
