@@ -168,11 +168,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PathChoice, APathThatReturnsEveryTwoSecondsDoesNotFlap) {
   Way lte;
   for (double t = 10; t < 300; t += 4) lte.up.push_back({after(t), after(t + 2)});
-  World world({lte, radio()});
-  world.begin(0);
-  world.run_until(after(300));
-  EXPECT_EQ(world.active(), 1u);
-  EXPECT_LE(world.moves(world.start, world.now), 3u);
+  for (const bool preferred : {false, true}) {
+    World world({lte, radio()});
+    world.begin(0);
+    if (preferred) world.choice.prefer(0);
+    world.run_until(after(300));
+    EXPECT_EQ(world.active(), 1u);
+    EXPECT_LE(world.moves(world.start, world.now), 3u);
+  }
 }
 
 TEST(PathChoice, EachRelapseDoublesTheWait) {

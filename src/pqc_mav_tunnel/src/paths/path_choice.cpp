@@ -64,7 +64,7 @@ void PathChoice::moved(std::size_t path, std::uint64_t now) noexcept {
     auto& before = paths_[*active_];
     if (silent(*active_, now)) {
       const bool again = before.taken != 0 && now - before.taken < kRelapse;
-      before.hold = again ? std::min(2 * before.hold, kHoldMost) : kHold;
+      before.hold = again ? std::clamp(2 * before.hold, kHold, kHoldMost) : kHold;
       before.asked = std::max(before.answered, active_since_);
       before.answered = 0;  // it lives again once it answers
     }

@@ -63,7 +63,6 @@ class PathChoice {
   [[nodiscard]] std::size_t down(std::uint64_t now) const noexcept;
   [[nodiscard]] bool probe_due(std::size_t path, std::uint64_t now) const noexcept;
 
-  [[nodiscard]] std::size_t count() const noexcept { return paths_.size(); }
   [[nodiscard]] std::optional<std::size_t> active() const noexcept { return active_; }
   [[nodiscard]] bool on(std::size_t path) const noexcept { return paths_[path].on; }
   [[nodiscard]] State state(std::size_t path, std::uint64_t now) const noexcept;
