@@ -175,5 +175,12 @@ TEST(Net, WhatTheKernelDropped) {
   EXPECT_EQ(KernelDrops().more(-1), 0u);
 }
 
+TEST(Net, AnInterfaceWithoutARouteLeadsNowhere) {
+  const auto to = [](const char* host) { return resolve(host, 9, false, SOCK_DGRAM); };
+  EXPECT_TRUE(address_towards(to("127.0.0.1"), "lo"));
+  EXPECT_FALSE(address_towards(to("127.0.0.1"), "nowhere0"));
+  EXPECT_FALSE(address_towards(to("2001:db8::1"), "lo")) << "IPv4 counts as next door there, says the kernel";
+}
+
 }  // namespace
 }  // namespace pqcmav

@@ -88,24 +88,27 @@ void DroneControl::learn_paths() {
   const auto picture = data_->link(0).picture();
   if (picture.peer.empty() || picture.station >= stations_.size()) return;
   const auto& taken = config_.paths[picture.peer.path];
+  // Of the addresses of a name one of IPv6, for example, may be out of reach by an interface with IPv4 alone.
+  const auto routed = [&](const SockAddr& to) { return data_->reaches(to) && data_->paths()->has_route(to); };
   std::vector<SockAddr> out;
   for (std::size_t i = 0; i < config_.paths.size(); ++i) {
     const auto& path = config_.paths[i];
     if (i == picture.peer.path || path.radio) continue;
     if (!taken.radio && path.host == taken.host && path.port == taken.port) {
-      auto same = picture.peer;  // of the addresses of a name the one that answered
+      auto same = picture.peer;  // the one that answered
       same.path = static_cast<std::uint8_t>(i);
-      if (data_->reaches(same)) {
+      if (routed(same)) {
         out.push_back(same);
         continue;
       }
     }
     ClientOutcome unused;
     const auto found = addresses(stations_[picture.station], i, unused);
+    const auto good = std::ranges::find_if(found, routed);
     if (found.empty())
       next_learn_ns_ = now_ns() + kLearnAgainNs;
     else
-      out.push_back(found.front());
+      out.push_back(good == found.end() ? found.front() : *good);
   }
   data_->know_paths(std::move(out));
 }

@@ -144,6 +144,10 @@ bool DronePaths::reaches(std::size_t path, const SockAddr& address) const noexce
   return one.both || address.family() == one.where.family() || one.where.host_text() == "::";
 }
 
+bool DronePaths::has_route(const SockAddr& to) const noexcept {
+  return address_towards(to, paths_[to.path]->options.device).has_value();
+}
+
 bool DronePaths::usable(std::size_t path) const {
   const std::lock_guard lock(mutex_);
   return path >= shown_.size() ||

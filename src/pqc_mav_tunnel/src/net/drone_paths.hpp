@@ -42,6 +42,8 @@ class DronePaths {
   /// Where the path's radio is; nothing where it has none.
   [[nodiscard]] std::optional<SockAddr> wire_address(std::size_t path) const noexcept;
   [[nodiscard]] bool reaches(std::size_t path, const SockAddr& address) const noexcept;
+  /// Does a route lead there now by the interface of its path? Any thread.
+  [[nodiscard]] bool has_route(const SockAddr& to) const noexcept;
   /// Is it for what cannot wait, and for nothing else?
   [[nodiscard]] bool only_commands(std::size_t path) const noexcept {
     return path < paths_.size() && paths_[path]->entry.use == PathUse::commands;

@@ -42,6 +42,10 @@ void set_buffers(int fd, std::size_t kib) noexcept {
       ::setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
 }
 
+bool bind_to(int fd, const std::string& device) noexcept {
+  return ::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device.c_str(), static_cast<socklen_t>(device.size() + 1)) == 0;
+}
+
 }  // namespace
 
 void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
@@ -222,8 +226,7 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
   }
   if (options.shared) set_int(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   if (const auto& device = options.device; !device.empty())
-    if (::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, device.c_str(),
-                     static_cast<socklen_t>(device.size() + 1)) != 0)
+    if (!bind_to(fd.get(), device))
       throw TunnelError(errno == EPERM ? Errc::permission : Errc::address,
                         errno == ENODEV
                             ? "There is no network interface '" + device + "' now."
@@ -253,12 +256,13 @@ SockAddr local_address(const Fd& socket) {
   return out;
 }
 
-std::optional<ByteArray<16>> address_towards(const SockAddr& to) noexcept {
+std::optional<ByteArray<16>> address_towards(const SockAddr& to, const std::string& device) noexcept {
   // Nothing is sent: to connect a datagram socket is to look the route up.
   const Fd probe(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   SockAddr out;
   out.size = sizeof out.storage;
-  if (!probe || ::connect(probe.get(), to.get(), to.size) != 0 || ::getsockname(probe.get(), out.get(), &out.size) != 0)
+  if (!probe || (!device.empty() && !bind_to(probe.get(), device)) || ::connect(probe.get(), to.get(), to.size) != 0 ||
+      ::getsockname(probe.get(), out.get(), &out.size) != 0)
     return std::nullopt;
   return out.ip16();
 }

@@ -84,8 +84,9 @@ struct UdpOptions {
 Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
 /// The same on every local address, IPv4 and IPv6; where this machine has no IPv6, IPv4 alone.
 Fd open_udp_both(std::uint16_t port, const UdpOptions& options, const std::string& purpose, bool* gro_on = nullptr);
-/// The address of ours, as in ip16(), from which a datagram to `to` would leave now; nothing where no route leads.
-std::optional<ByteArray<16>> address_towards(const SockAddr& to) noexcept;
+/// The address of ours, as in ip16(), from which a datagram to `to` would leave now, by this interface if one is named;
+/// nothing where no route leads.
+std::optional<ByteArray<16>> address_towards(const SockAddr& to, const std::string& device = {}) noexcept;
 SockAddr local_address(const Fd& socket);
 /// Does this kernel know UDP_SEGMENT?
 bool supports_gso() noexcept;
