@@ -288,8 +288,10 @@ KeyChanges GcsControl::reload_keys(bool dry_run, const std::vector<DroneEntry>* 
   }
   // One may have been revoked, and be the only one. Several at once are more likely a card that is not there.
   if (!newcomers && left == 0 && gone > 1)
-    throw TunnelError(Errc::key_missing, "None of the " + std::to_string(gone) + " drones has a key below " +
-                                             config_.keys + " now; nothing was changed. Is the folder mounted?");
+    throw TunnelError(Errc::key_missing,
+                      "None of the " + std::to_string(gone) + " drones has a key below " + config_.keys +
+                          " now; nothing was changed. Is the folder mounted? If they were revoked, call 'pqcmav drones "
+                          "remove' for all but one, then reload.");
   std::map<const SigInfo*, SecretBytes> signing;
   for (const auto* sig : signatures_allowed())
     if (keys_.has_sig_secret(*sig)) signing.emplace(sig, keys_.sig_secret(*sig));

@@ -349,6 +349,7 @@ class DataPlane {
                                 std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_outdated(const Link& link, ByteView datagram) const noexcept;
   void take_path(std::size_t path, const std::string& why, std::uint64_t now);
+  void lead_standby(std::uint8_t path, std::uint64_t now);
   void on_control(Link& link, std::size_t index, const ControlList& controls, bool current, const SockAddr& source,
                   std::uint64_t now);
   void heard_at(Link& link, const SockAddr& source, std::size_t size, std::uint64_t now);

@@ -103,6 +103,7 @@ void DataPlane::send_again(Link& link, std::uint64_t due_by, std::uint64_t now) 
     if (!several(link) || link.peer.empty()) return;
     if (shaped(link)) link.shaper->charge(packet.size());
     send_counted(link, packet, link.peer);
+    send_to_others(link, packet);
     send_by_others(link, packet, now);
   });
 }

@@ -94,7 +94,14 @@ void DataPlane::tell_paths(std::uint64_t now) {
   }
 }
 
-/// What waits goes on by the new path. A standby's few packets follow.
+/// A standby's few packets go by the path that those of the active station take.
+void DataPlane::lead_standby(std::uint8_t path, std::uint64_t now) {
+  if (!has_standby_link() || links_[1]->peer.empty()) return;
+  links_[1]->peer.path = path;
+  links_[1]->next_probe_ns = now;
+}
+
+/// What waits goes on by the new path.
 void DataPlane::take_path(std::size_t path, const std::string& why, std::uint64_t now) {
   auto& link = *links_[0];
   const auto before = link.peer.path;
@@ -107,10 +114,7 @@ void DataPlane::take_path(std::size_t path, const std::string& why, std::uint64_
   paths_->tell_move(before, path, why);
   tell_paths(now);
   send_control_now(link, OneControl(paths_->ask(path, now_ns())), now, true);
-  if (has_standby_link() && !links_[1]->peer.empty()) {
-    links_[1]->peer.path = static_cast<std::uint8_t>(path);
-    links_[1]->next_probe_ns = now;
-  }
+  lead_standby(link.peer.path, now);
   paths_->publish(now);
   changed(0, now);
 }

@@ -301,6 +301,7 @@ void DataPlane::install_now(std::size_t index, SessionKeys keys, std::vector<Soc
           paths_->choice().begin(link.peer.path, now);
         }
         paths_->count_taken(link.peer.path);
+        lead_standby(link.peer.path, now);
       }
     }
     note_arrived(link, now);
