@@ -130,6 +130,8 @@ def add(
     given = {key: value for key, value in settings.items() if value}
     if given and len(drones) > 1:
         raise CliError("--endpoint and --suite are one drone's; add the others by themselves.", ExitCode.USAGE)
+    if given:
+        _check(drones=drones, drone={drones[0]: given})
     book = _book(root)
     for gcs_id in book.stations():
         make(book.root, drones, gcs_id)
@@ -174,18 +176,18 @@ def avoid(
     from pqc_mav_cli.avoid_command import HANDSHAKE_S, wanted
 
     book = _book(root)
-    _check(wanted(families))
+    _check(avoid=wanted(families))
     _tell(book, lambda: {"avoid": {"families": wanted(families)}}, url, _CONFIRM_S + HANDSHAKE_S)
 
 
-def _check(families: list[str]) -> None:
+def _check(**settings: Any) -> None:
     """What no station could do is not told to any: an engine looks at this before its keys. Raises CliError."""
     import pqc_mav_tunnel
 
     try:
-        pqc_mav_tunnel.Engine({"role": "gcs", "keys": "/nowhere", "drones": ["none"], "avoid": families})
+        pqc_mav_tunnel.Engine({"role": "gcs", "keys": "/nowhere", "drones": ["none"], **settings})
     except pqc_mav_tunnel.TunnelError as error:
-        if error.code == "config_invalid":
+        if error.code in ("config_invalid", "suite_unknown"):
             raise CliError(str(error), ExitCode.USAGE) from None
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ import pytest
 import yaml
 from commands import pqcmav
 from nats.js.kv import KeyValue
-from stations import STATIONS, Stations
+from stations import HOST, STATIONS, Stations
 from world import World, world_of
 
 from pqc_mav_cli.errors import CliError
@@ -80,8 +81,11 @@ def test_the_operator_sees_where_each_drone_is(world: World) -> None:
 
 def test_a_drone_has_the_same_settings_at_every_station(world: World) -> None:
     suites = ["ML-512-AG-MD-44", "ML-512-CP-MD-44"]
-    bad = pqcmav("fleet", "add", "d7", "--suite", "ML-512", "--registry", world.url, *world.root)
-    assert bad.returncode == 1 and "north: d7 refused: " in bad.stdout and "ML-512" in bad.stdout
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind((HOST, 0))
+        endpoint = f"udp-listen:{HOST}:{taken.getsockname()[1]}"
+        bad = pqcmav("fleet", "add", "d7", "--endpoint", endpoint, "--registry", world.url, *world.root)
+    assert bad.returncode == 1 and "north: d7 refused: " in bad.stdout and "in use" in bad.stdout
     world.told("add", "d7", "--endpoint", "udp:127.0.0.1:14560", "--suite", suites[0], "--suite", suites[1])
     world.told("add", "d7")  # as after new keys: its settings stay
     for name in STATIONS:
@@ -265,6 +269,17 @@ def test_a_third_station_needs_keys_and_gets_those_of_all_drones(meanwhile: Mean
     with pytest.raises(CliError, match="Not confirmed"):
         command.station("west", public, "nats://x", root)
     assert [*meanwhile.entries["entry.drone.d7"]["sealed"]] == ["north", "west"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "suite", "words"), [(None, ["ML-512"], "no suite"), (["nonsense"], None, "'nonsense'")]
+)
+def test_settings_that_no_station_could_have_are_told_to_none(
+    meanwhile: Meanwhile, endpoint: list[str] | None, suite: list[str] | None, words: str
+) -> None:
+    with pytest.raises(CliError, match=words):
+        command.add(["d8"], endpoint, suite, "nats://x", meanwhile.root)
+    assert meanwhile.entries == {} and not (meanwhile.root / "drones" / "d8").exists()
 
 
 def test_a_station_that_comes_meanwhile_gets_the_drone_too(meanwhile: Meanwhile) -> None:
