@@ -282,6 +282,12 @@ def test_settings_that_no_station_could_have_are_told_to_none(
     assert meanwhile.entries == {} and not (meanwhile.root / "drones" / "d8").exists()
 
 
+def test_a_station_says_itself_whether_plaintext_may_leave_its_machine(meanwhile: Meanwhile) -> None:
+    with pytest.raises(CliError, match="Not confirmed"):
+        command.add(["d8"], ["udp:192.0.2.7:14550"], None, "nats://x", meanwhile.root)
+    assert "entry.drone.d8" in meanwhile.entries
+
+
 def test_a_station_that_comes_meanwhile_gets_the_drone_too(meanwhile: Meanwhile) -> None:
     meanwhile.first = lambda: meanwhile.let("south")
     with pytest.raises(CliError, match="Not confirmed"):
