@@ -42,8 +42,10 @@ void set_buffers(int fd, std::size_t kib) noexcept {
       ::setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
 }
 
+/// Without a name there is nothing to do.
 bool bind_to(int fd, const std::string& device) noexcept {
-  return ::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device.c_str(), static_cast<socklen_t>(device.size() + 1)) == 0;
+  return device.empty() ||
+         ::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device.c_str(), static_cast<socklen_t>(device.size() + 1)) == 0;
 }
 
 }  // namespace
@@ -225,12 +227,11 @@ Fd open_udp(const SockAddr& local, const UdpOptions& options, const std::string&
     set_int(fd.get(), six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   }
   if (options.shared) set_int(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
-  if (const auto& device = options.device; !device.empty())
-    if (!bind_to(fd.get(), device))
-      throw TunnelError(errno == EPERM ? Errc::permission : Errc::address,
-                        errno == ENODEV
-                            ? "There is no network interface '" + device + "' now."
-                            : "Cannot use the network interface '" + device + "': " + system_reason(errno) + ".");
+  if (const auto& device = options.device; !bind_to(fd.get(), device))
+    throw TunnelError(errno == EPERM ? Errc::permission : Errc::address,
+                      errno == ENODEV
+                          ? "There is no network interface '" + device + "' now."
+                          : "Cannot use the network interface '" + device + "': " + system_reason(errno) + ".");
   if (::bind(fd.get(), local.get(), local.size) != 0) throw_bind_error(errno, local, purpose);
   if (gro_on != nullptr) {
     const int on = 1;
@@ -261,7 +262,7 @@ std::optional<ByteArray<16>> address_towards(const SockAddr& to, const std::stri
   const Fd probe(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   SockAddr out;
   out.size = sizeof out.storage;
-  if (!probe || (!device.empty() && !bind_to(probe.get(), device)) || ::connect(probe.get(), to.get(), to.size) != 0 ||
+  if (!probe || !bind_to(probe.get(), device) || ::connect(probe.get(), to.get(), to.size) != 0 ||
       ::getsockname(probe.get(), out.get(), &out.size) != 0)
     return std::nullopt;
   return out.ip16();
