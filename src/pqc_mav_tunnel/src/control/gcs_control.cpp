@@ -280,7 +280,7 @@ KeyChanges GcsControl::reload_keys(bool dry_run, const std::vector<DroneEntry>* 
       continue;
     }
     // A key that is there must be good: only one that was taken away shuts its drone out.
-    const bool has = std::find(there.begin(), there.end(), drone->id) != there.end();
+    const bool has = std::ranges::binary_search(there, drone->id);
     psks.push_back(has ? std::optional(keys_.psk(drone->id)) : std::nullopt);
     left += has;
     const std::shared_lock lock(drones_mutex_);
