@@ -27,7 +27,7 @@ _NAMES = 100_000  # of entries that are remembered: more than any fleet has
 class Does(Protocol):
     """Where orders go: `hands.Hands`, or a test's own."""
 
-    def do(self, orders: Sequence[Order]) -> list[str]:
+    def do(self, orders: Sequence[Order]) -> Sequence[str | Callable[[], str]]:
         """As `Hands.do`."""
         ...
 
@@ -43,6 +43,7 @@ class Follower:
         self._done, self.refused, self._begun = _read(state, operator.fingerprint)
         self._seen: dict[str, int] = {}
         self._waiting: dict[str, Order] = {}
+        self._under_way: dict[str, int] = {}  # the revision of what `finish` is still to be told of
         self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
         self.key: Key | None = None  # of the newest entry
         self._written = ""
@@ -76,24 +77,41 @@ class Follower:
         else:
             self._waiting[name] = order
 
-    def work(self, hands: Does) -> None:
-        """Does what waits. Raises CliError if it has to wait longer."""
-        orders = list(self._waiting.values())
+    def work(self, hands: Does) -> list[tuple[Order, Callable[[], str]]]:
+        """Does what waits, and returns what takes long: its outcome is for `finish`.
+
+        Raises CliError if it has to wait longer.
+        """
+        orders = [order for name, order in self._waiting.items() if self._under_way.get(name) != order.revision]
         if not orders:
-            return
+            return []
         orders = [replace(order, begun=order.name in self._begun) for order in orders]
-        names = {order.name for order in orders}
         try:  # for the next process; of this one the hands know it themselves
-            self._write(self._done, self._begun | names)
+            self._write(self._done, self._begun | {order.name for order in orders})
         except CliError:  # a full disk keeps nobody in
             if going := [order for order in orders if order.drone_id and order.settings is None]:
                 hands.do(going)
             raise
-        outcomes = hands.do(orders)
-        done = self._done | {order.name: (order.revision, said) for order, said in zip(orders, outcomes, strict=True)}
+        outcomes = list(zip(orders, hands.do(orders), strict=True))
+        long = [(order, outcome) for order, outcome in outcomes if not isinstance(outcome, str)]
+        self._under_way |= {order.name: order.revision for order, _ in long}
+        self._finished([(order, outcome) for order, outcome in outcomes if isinstance(outcome, str)])
+        return long
+
+    def finish(self, order: Order, outcome: str) -> None:
+        """What came of something long; with "" it is done once more. Raises CliError as `work` does."""
+        if self._under_way.get(order.name) != order.revision:
+            return  # a newer one has overtaken it
+        del self._under_way[order.name]
+        if outcome:
+            self._finished([(order, outcome)])
+
+    def _finished(self, outcomes: Sequence[tuple[Order, str]]) -> None:
+        names = {order.name for order, _ in outcomes}
+        done = self._done | {order.name: (order.revision, said) for order, said in outcomes}
         self._write(done, self._begun - names)  # what is confirmed is known after a restart, too
         self._done, self._begun = done, self._begun - names
-        for order, outcome in zip(orders, outcomes, strict=True):
+        for order, outcome in outcomes:
             self._say(f"{order.name}, revision {order.revision}: {outcome}")
             del self._waiting[order.name]
             self._confirm(order, outcome)

@@ -6,16 +6,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import TypeVar
 
 from nats.errors import Error as NatsError
 
 from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.follower import Follower
 from pqc_mav_cli.fleet.hands import Hands
 from pqc_mav_cli.fleet.sender import Sender
-from pqc_mav_cli.fleet.store import ENTRY, Registry, always, shown
+from pqc_mav_cli.fleet.store import ENTRY, DeniedError, Registry, always, shown
 from pqc_mav_cli.fleet.view import View
 from pqc_mav_common.local_socket import ControlError
 
@@ -45,15 +46,19 @@ async def follow_registry(
     def connected(problem: str) -> None:
         say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
 
-    work = _Work(follower, hands, say)
+    work, denied = _Work(follower, hands, say), ""
     async for registry in always(url, connected):
-        with suppress(NatsError):  # once more when there is a connection again
+        try:
             async with (
                 aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries,
                 aclosing(gathered(entries)) as batches,
                 _beside(sender, registry, follower),
             ):
                 await work.go_on(registry, batches)
+        except NatsError as error:  # once more when there is a connection again
+            if isinstance(error, DeniedError) and str(error) != denied:
+                denied = str(error)
+                say(f"the registry at {shown(url)} does not let this station tell what it does: {denied}")
 
 
 class _Work:
@@ -64,6 +69,7 @@ class _Work:
         self._why = {"work": "", "view": ""}
         self._next_view_s = 0.0
         self._view: View | None = None
+        self._long: list[tuple[Order, asyncio.Task[str]]] = []  # what must not delay an entry, such as a removal
 
     async def go_on(self, registry: Registry, batches: AsyncIterator[list[tuple[str, bytes] | None]]) -> None:
         """Until the connection is lost. Raises NatsError."""
@@ -76,7 +82,9 @@ class _Work:
                     self._follower.take(found[0].removeprefix(ENTRY), found[1])
             try:
                 if loaded:
-                    await asyncio.to_thread(self._follower.work, self._hands)
+                    for order, long in await asyncio.to_thread(self._follower.work, self._hands):
+                        self._long.append((order, asyncio.create_task(asyncio.to_thread(long))))
+                    await self._finish()
                 while self._follower.receipts:
                     await registry.put(*self._follower.receipts[0])
                     del self._follower.receipts[0]
@@ -93,6 +101,14 @@ class _Work:
             except (CliError, ControlError, OSError) as error:
                 self._next_view_s = time.monotonic() + _VIEW_S
                 self._waits("view", error)
+
+    async def _finish(self) -> None:
+        for order, task in [each for each in self._long if each[1].done()]:
+            self._long.remove((order, task))
+            if error := task.exception():
+                self._follower.finish(order, "")
+                raise error
+            await asyncio.to_thread(self._follower.finish, order, task.result())
 
     async def _tell(self, registry: Registry) -> None:
         begin_s = time.monotonic()

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import typer
@@ -22,6 +23,7 @@ from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
+Outcome = str | Callable[[], str]
 _LATER = "state"  # what the engine says while its tunnel is paused, or is just being opened or closed
 
 
@@ -57,8 +59,11 @@ class Hands:
                         break
             return View(at_ms, rows, boot, events[-EVENTS:])
 
-    def do(self, orders: Sequence[Order]) -> list[str]:
+    def do(self, orders: Sequence[Order]) -> list[Outcome]:
         """Does them, and returns for each what came of it, as a sentence for the operator.
+
+        Of families to avoid, the ground station and its file have been told; then come the drones' new keys, for which
+        a silent drone lets one wait for a minute, and a function that sees to them and returns the sentence.
 
         Raises CliError for what may be otherwise in a while, such as a ground station that does not run: then nothing
         has been done, or what has been done may be done again.
@@ -184,17 +189,21 @@ class Hands:
         return ""
 
 
-def _avoid(control: Control, file: Path, order: Order) -> str:
+def _avoid(control: Control, file: Path, order: Order) -> Outcome:
     """Drones that cannot leave are named to the operator; nothing is tried again for them."""
-    said: list[str] = []
-    try:
-        for line in leave(control, order.families, file):
-            said.append(line)
-    except typer.Exit:  # said already: the file cannot be written
-        return f"refused in part: {'; '.join(said)}"
-    except (CliError, ControlError) as error:
-        if isinstance(error, ControlError) and error.code == _LATER:
-            raise
-        # What is wrong first: a long outcome is cut.
-        return "; ".join([f"refused in part: {error}" if said else f"refused: {error}", *said])
-    return "; ".join(said)
+    lines, said = leave(control, order.families, file), list[str]()
+
+    def go_on(most: int | None = None) -> str:
+        try:
+            for line in islice(lines, most):
+                said.append(line)
+        except typer.Exit:  # said already: the file cannot be written
+            return f"refused in part: {'; '.join(said)}"
+        except (CliError, ControlError) as error:
+            if isinstance(error, ControlError) and error.code == _LATER:
+                raise
+            # What is wrong first: a long outcome is cut.
+            return "; ".join([f"refused in part: {error}" if said else f"refused: {error}", *said])
+        return "; ".join(said) if most is None else ""
+
+    return go_on(1) or go_on

@@ -38,6 +38,10 @@ class FullError(Exception):
     """The store takes no more."""
 
 
+class DeniedError(NatsError):
+    """This user may not do that; the server says so beside an answer that never comes."""
+
+
 class _Noting:
     """A stream that tells to which subject chunks go, before the first does."""
 
@@ -57,14 +61,22 @@ class _Noting:
 class Registry:
     """An open connection to the bucket."""
 
-    def __init__(self, stream: JetStreamContext, bucket: KeyValue, lost: asyncio.Event) -> None:
+    def __init__(
+        self, stream: JetStreamContext, bucket: KeyValue, lost: asyncio.Event, errors: list[Exception]
+    ) -> None:
         self._stream = stream
         self._bucket = bucket
         self._lost = lost
+        self._errors = errors  # what the server said besides its answers
 
     async def put(self, name: str, value: bytes) -> None:
-        """In the store when this returns. Raises NatsError or TimeoutError."""
-        await self._bucket.put(name, value)
+        """In the store when this returns. Raises NatsError (DeniedError, if the server says why) or TimeoutError."""
+        try:
+            await self._bucket.put(name, value)
+        except NatsTimeoutError:
+            if self._errors:
+                raise DeniedError(str(self._errors[-1]).removeprefix("nats: ")) from None
+            raise
 
     async def watch(self, names: str, every_s: float = 3600.0) -> AsyncGenerator[tuple[str, bytes] | None, None]:
         """Values as they stand, None when these are through, then each new one, until the connection is lost.
@@ -161,7 +173,7 @@ async def registry(url: str) -> AsyncIterator[Registry]:
             bucket = await stream.key_value(BUCKET)
         except BucketNotFoundError:
             bucket = await stream.create_key_value(bucket=BUCKET, history=1)
-        yield Registry(stream, bucket, lost)
+        yield Registry(stream, bucket, lost, errors)
     except (NatsError, TimeoutError) as error:
         raise CliError(f"The registry at {where} does not do that: {str(error) or type(error).__name__}.") from None
     finally:
