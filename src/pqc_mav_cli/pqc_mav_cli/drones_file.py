@@ -8,13 +8,14 @@ that would change anything else is refused. ROS parameter files and those of pqc
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from pqc_mav_cli.errors import CliError, ExitCode
-from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.atomic_file import alone, atomic_write
 
 _MAX_BYTES = 1 << 20
 _BOM = "\ufeff"
@@ -60,14 +61,20 @@ def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> None:
     _save(path, lambda text: without_drone(text, drone) if settings is None else with_drone(text, drone, settings))
 
 
-def save_all(path: Path, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
+@contextmanager
+def saved(path: Path, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> Iterator[None]:
     """Adds drones and removes others, in one step; one that is there gets its settings if some are given.
 
-    Returns the text that stood there before. Raises CliError.
+    If what follows fails, the file is as it was. Raises CliError.
     """
-    before = _read(path)
-    _save(path, lambda text: _with_all(text, coming, going))
-    return before
+    with _alone(path):
+        before = _read(path)
+        _change(path, before, lambda text: _with_all(text, coming, going))
+        try:
+            yield
+        except Exception:
+            atomic_write(path, before)
+            raise
 
 
 def save_list(path: Path, key: str, names: Sequence[str]) -> None:
@@ -76,7 +83,19 @@ def save_list(path: Path, key: str, names: Sequence[str]) -> None:
 
 
 def _save(path: Path, change: Callable[[str], str]) -> None:
-    text = _read(path)
+    with _alone(path):
+        _change(path, _read(path), change)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    with ExitStack() as stack:
+        with suppress(OSError):  # what is wrong with the folder is said by those who read or write there
+            stack.enter_context(alone(path.parent))
+        yield
+
+
+def _change(path: Path, text: str, change: Callable[[str], str]) -> None:
     try:
         if (changed := change(text)) != text:
             atomic_write(path, changed)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -132,17 +133,38 @@ def test_many_come_and_go_in_one_step(before: str, tmp_path: Path) -> None:
     file = tmp_path / "gcs.yaml"
     file.write_text(before)
     bare: dict[str, Any] = {f"n{i}": {} for i in range(20)}
-    assert drones_file.save_all(file, bare | {"p": PEER, "q": PEER}, ["unknown"]) == before
-    text = file.read_text()
+    with pytest.raises(KeyError), drones_file.saved(file, bare, []):
+        assert file.read_text() != before
+        raise KeyError
+    assert file.read_text() == before, "what followed failed"
+    with drones_file.saved(file, bare | {"p": PEER, "q": PEER}, ["unknown"]):
+        text = file.read_text()
+    assert file.read_text() == text
     assert text.count("plain_peer: ") + text.count('"plain_peer": ') == before.count("plain_peer: ") + 2
     one_by_one = before
     for name, settings in (bare | {"p": PEER, "q": PEER}).items():
         one_by_one = drones_file.with_drone(one_by_one, name, settings)
     assert yaml.safe_load(text) == yaml.safe_load(one_by_one)
-    drones_file.save_all(file, {"p": {"plain_peer": "127.0.0.1:9"}, "q": {}}, list(bare))
+    with drones_file.saved(file, {"p": {"plain_peer": "127.0.0.1:9"}, "q": {}}, list(bare)):
+        pass
     assert "127.0.0.1:9" in file.read_text(), "other settings take the place of those that were there"
-    drones_file.save_all(file, {"q": {}}, ["p"])
+    with drones_file.saved(file, {"q": {}}, ["p"]):
+        pass
     assert yaml.safe_load(file.read_text()) == yaml.safe_load(drones_file.with_drone(before, "q", PEER))
+
+
+def test_nobodys_change_is_lost_between_two(tmp_path: Path) -> None:
+    file = tmp_path / "gcs.yaml"
+    file.write_text("drones: [a]\n")
+    names = [f"n{i}" for i in range(8)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        with pytest.raises(KeyError), drones_file.saved(file, {"x": {}}, []):
+            added = [pool.submit(drones_file.save, file, name, {}) for name in names]
+            assert not any(each.done() for each in added)
+            raise KeyError  # which puts back what was there
+        for each in added:
+            each.result(30)
+    assert sorted(yaml.safe_load(file.read_text())["drones"]) == ["a", *names]
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.fleet import entry
 from pqc_mav_cli.fleet.identity import Operator, StationPublic, station_public
 from pqc_mav_cli.joining.ground_keys import station_folder
-from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.atomic_file import alone, atomic_write
 
 
 class Book:
@@ -45,13 +43,9 @@ class Book:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """No other command writes meanwhile, and what one has written before is in here."""
-        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        with alone(self.folder):
             self._read()
             yield
-        finally:
-            os.close(folder)
 
     def stations(self) -> dict[str, StationPublic]:
         """To whom entries are sealed, by gcs_id. Raises CliError, also where there is none yet."""

@@ -19,7 +19,6 @@ from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.ground_keys import hand_over, write_key
-from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
@@ -90,24 +89,21 @@ class Hands:
             return []
         coming = {order.drone_id: order.settings for order in orders if order.settings is not None}
         going = [order.drone_id for order in orders if order.settings is None]
-        before = ""
         try:
             bad = {order.drone_id: why for order in orders if order.settings is not None and (why := self._keys(order))}
-            before = drones_file.save_all(file, {name: coming[name] for name in coming if name not in bad}, going)
-            done = control.ask("reload")
-            here = {each["drone_id"] for each in control.ask("drones")["drones"]}
-            if here & {*going} or {*coming} - {*bad} - here:
-                raise ControlError(
-                    f"The ground station does not take its drones from {file}: its command line names them, or they "
-                    "were added without the file."
-                )
-            self._renewed |= {order.drone_id for order in orders if order.begun} | {*done["renewed"]}
-            for drone in self._renewed & {*coming}:  # whoever has the old key is out
-                control.ask("drones", action="end", drone=drone)
-                self._renewed.discard(drone)
+            with drones_file.saved(file, {name: coming[name] for name in coming if name not in bad}, going):
+                done = control.ask("reload")
+                here = {each["drone_id"] for each in control.ask("drones")["drones"]}
+                if here & {*going} or {*coming} - {*bad} - here:
+                    raise ControlError(
+                        f"The ground station does not take its drones from {file}: its command line names them, or "
+                        "they were added without the file."
+                    )
+                self._renewed |= {order.drone_id for order in orders if order.begun} | {*done["renewed"]}
+                for drone in self._renewed & {*coming}:  # whoever has the old key is out
+                    control.ask("drones", action="end", drone=drone)
+                    self._renewed.discard(drone)
         except (CliError, ControlError) as error:
-            if before:
-                atomic_write(file, before)
             if isinstance(error, ControlError) and error.code == _LATER:
                 raise
             if len(orders) > 1:
