@@ -116,11 +116,15 @@ def add_drone(control: Control, drone: str, settings: Mapping[str, Any], *, save
     return int(port), file
 
 
+def naming(control: Control) -> Path | None:
+    """The file that names a gcs' drones, whether it can be written or not; None if it has none of its own."""
+    files = control.ask("drones").get("files", [])
+    return drones_file.choose(files) if files else None
+
+
 def saving_to(control: Control) -> Path | None:
     """The file that names a gcs' drones; None if it has none of its own. Raises CliError if it cannot be written."""
-    files = control.ask("drones").get("files", [])
-    file = drones_file.choose(files) if files else None
-    if file is not None:
+    if (file := naming(control)) is not None:
         drones_file.check_writable(file)
     return file
 

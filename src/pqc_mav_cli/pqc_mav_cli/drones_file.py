@@ -56,20 +56,22 @@ def check_writable(path: Path) -> None:
         )
 
 
-def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> None:
-    """Adds the drone with these settings, or removes it for None; one that is as wanted is left. Raises CliError."""
-    _save(path, lambda text: without_drone(text, drone) if settings is None else with_drone(text, drone, settings))
+def save(path: Path, drone: str, settings: Mapping[str, Any] | None) -> bool:
+    """Adds the drone with these settings, or removes it for None. Returns whether it was not so. Raises CliError."""
+    return _save(
+        path, lambda text: _with_others(text, drone) if settings is None else with_drone(text, drone, settings)
+    )
 
 
 @contextmanager
-def saved(path: Path, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> Iterator[None]:
-    """Adds drones and removes others, in one step; one that is there gets its settings if some are given.
+def saved(path: Path, coming: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
+    """Adds drones, in one step; one that is there gets its settings if some are given.
 
     If what follows fails, the file is as it was. Raises CliError.
     """
     with _alone(path):
         before = _read(path)
-        _change(path, before, lambda text: _with_all(text, coming, going))
+        _change(path, before, lambda text: _with_all(text, coming))
         try:
             yield
         except Exception:
@@ -82,9 +84,9 @@ def save_list(path: Path, key: str, names: Sequence[str]) -> None:
     _save(path, lambda text: with_list(text, key, names))
 
 
-def _save(path: Path, change: Callable[[str], str]) -> None:
+def _save(path: Path, change: Callable[[str], str]) -> bool:
     with _alone(path):
-        _change(path, _read(path), change)
+        return _change(path, _read(path), change)
 
 
 @contextmanager
@@ -95,29 +97,31 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _change(path: Path, text: str, change: Callable[[str], str]) -> None:
+def _change(path: Path, text: str, change: Callable[[str], str]) -> bool:
     try:
         if (changed := change(text)) != text:
             atomic_write(path, changed)
+        return changed != text
     except UnfitError as error:
         raise CliError(f"{path} is as it was: {error}.") from None
     except OSError as error:
         raise CliError(f"{path} is as it was: {error.strerror}.") from None
 
 
-def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]], going: Sequence[str]) -> str:
+def _with_all(text: str, coming: Mapping[str, Mapping[str, Any]]) -> str:
     _needed(text)
-    inner = _block_data(_plain(text))
-    settings = inner.get("drone") or {}
-    if not coming and {*inner["drones"]} <= {*going}:
-        raise UnfitError("a ground station has to name a drone")
+    settings = _block_data(_plain(text)).get("drone") or {}
     for drone, given in coming.items():
         if given and drone in settings and settings[drone] != _plain(json.dumps(given)):
             text = _without(text, drone, listed=True)
-    for drone in going:
-        if drone in inner["drones"]:
-            text = without_drone(text, drone)
     return with_drones(text, coming)
+
+
+def _with_others(text: str, drone: str) -> str:
+    _needed(text)
+    if _block_data(_plain(text))["drones"] == [drone]:
+        raise UnfitError("a ground station has to name a drone")
+    return without_drone(text, drone)
 
 
 def with_drone(text: str, drone: str, settings: Mapping[str, Any]) -> str:

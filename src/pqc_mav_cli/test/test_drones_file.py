@@ -133,11 +133,11 @@ def test_many_come_and_go_in_one_step(before: str, tmp_path: Path) -> None:
     file = tmp_path / "gcs.yaml"
     file.write_text(before)
     bare: dict[str, Any] = {f"n{i}": {} for i in range(20)}
-    with pytest.raises(KeyError), drones_file.saved(file, bare, []):
+    with pytest.raises(KeyError), drones_file.saved(file, bare):
         assert file.read_text() != before
         raise KeyError
     assert file.read_text() == before, "what followed failed"
-    with drones_file.saved(file, bare | {"p": PEER, "q": PEER}, ["unknown"]):
+    with drones_file.saved(file, bare | {"p": PEER, "q": PEER}):
         text = file.read_text()
     assert file.read_text() == text
     assert text.count("plain_peer: ") + text.count('"plain_peer": ') == before.count("plain_peer: ") + 2
@@ -145,11 +145,11 @@ def test_many_come_and_go_in_one_step(before: str, tmp_path: Path) -> None:
     for name, settings in (bare | {"p": PEER, "q": PEER}).items():
         one_by_one = drones_file.with_drone(one_by_one, name, settings)
     assert yaml.safe_load(text) == yaml.safe_load(one_by_one)
-    with drones_file.saved(file, {"p": {"plain_peer": "127.0.0.1:9"}, "q": {}}, list(bare)):
+    with drones_file.saved(file, {"p": {"plain_peer": "127.0.0.1:9"}, "q": {}}):
         pass
     assert "127.0.0.1:9" in file.read_text(), "other settings take the place of those that were there"
-    with drones_file.saved(file, {"q": {}}, ["p"]):
-        pass
+    for name in [*bare, "p", "unknown"]:
+        assert drones_file.save(file, name, None) == (name != "unknown")
     assert yaml.safe_load(file.read_text()) == yaml.safe_load(drones_file.with_drone(before, "q", PEER))
 
 
@@ -158,7 +158,7 @@ def test_nobodys_change_is_lost_between_two(tmp_path: Path) -> None:
     file.write_text("drones: [a]\n")
     names = [f"n{i}" for i in range(8)]
     with ThreadPoolExecutor(len(names)) as pool:
-        with pytest.raises(KeyError), drones_file.saved(file, {"x": {}}, []):
+        with pytest.raises(KeyError), drones_file.saved(file, {"x": {}}):
             added = [pool.submit(drones_file.save, file, name, {}) for name in names]
             assert not any(each.done() for each in added)
             raise KeyError  # which puts back what was there

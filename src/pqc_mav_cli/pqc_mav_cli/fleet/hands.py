@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -13,12 +14,12 @@ import typer
 
 from pqc_mav_cli import drones_file
 from pqc_mav_cli.avoid_command import leave
-from pqc_mav_cli.drones_command import ground_station, saving_to
-from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
+from pqc_mav_cli.drones_command import ground_station, naming, saving_to
+from pqc_mav_cli.errors import CliError, engine_errors
 from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
 from pqc_mav_cli.joining.channel import in_memory
-from pqc_mav_cli.joining.ground_keys import hand_over, write_key
+from pqc_mav_cli.joining.ground_keys import hand_over, read_by, write_key
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
@@ -69,36 +70,33 @@ class Hands:
         """
         try:
             with ground_station(self.socket) as control:
-                file = saving_to(control)
-                if file is None:
-                    raise CliError(
-                        "The ground station has no configuration file of its own (--config) to save a drone in.",
-                        ExitCode.USAGE,
-                    )
-                elsewhere = self._elsewhere(control)
+                file, elsewhere = naming(control), self._elsewhere(control)
                 said = {each.name: f"refused: {elsewhere}" for each in orders if elsewhere and each.files}
-                drones = [order for order in orders if order.drone_id and order.name not in said]
-                said |= zip([order.name for order in drones], self._drones(control, file, drones), strict=True)
+                going = [each for each in orders if each.drone_id and each.settings is None]
+                coming = [each for each in orders if each.settings is not None and each.name not in said]
+                last = _last(control, going) if coming else ""
+                if others := [each.drone_id for each in going if each.drone_id != last]:
+                    said |= self._removed(control, file, others, elsewhere)
+                said |= zip([order.name for order in coming], self._added(control, coming), strict=True)
+                if last:
+                    said |= self._removed(control, file, [last], elsewhere)
                 return [said[each.name] if each.name in said else _avoid(control, file, each) for each in orders]
         except ControlError as error:
             raise CliError(str(error)) from None
 
-    def _drones(self, control: Control, file: Path, orders: Sequence[Order]) -> list[str]:
+    def _added(self, control: Control, orders: Sequence[Order]) -> list[str]:
         """In one go; if that is refused each by itself, so that one drone's order costs no other one."""
         if not orders:
             return []
-        coming = {order.drone_id: order.settings for order in orders if order.settings is not None}
-        going = [order.drone_id for order in orders if order.settings is None]
+        coming = {order.drone_id: order.settings or {} for order in orders}
         try:
-            bad = {order.drone_id: why for order in orders if order.settings is not None and (why := self._keys(order))}
-            with drones_file.saved(file, {name: coming[name] for name in coming if name not in bad}, going):
+            if (file := saving_to(control)) is None:
+                raise CliError("The ground station has no configuration file of its own (--config) to save a drone in.")
+            bad = {order.drone_id: why for order in orders if (why := self._keys(order))}
+            with drones_file.saved(file, {name: coming[name] for name in coming if name not in bad}):
                 done = control.ask("reload")
-                here = {each["drone_id"] for each in control.ask("drones")["drones"]}
-                if here & {*going} or {*coming} - {*bad} - here:
-                    raise ControlError(
-                        f"The ground station does not take its drones from {file}: its command line names them, or "
-                        "they were added without the file."
-                    )
+                if {*coming} - {*bad} - {*_drones(control)}:
+                    raise ControlError(_not_of(file))
                 self._renewed |= {order.drone_id for order in orders if order.begun} | {*done["renewed"]}
                 for drone in self._renewed & {*coming}:  # whoever has the old key is out
                     control.ask("drones", action="end", drone=drone)
@@ -107,38 +105,64 @@ class Hands:
             if isinstance(error, ControlError) and error.code == _LATER:
                 raise
             if len(orders) > 1:
-                return [self._drones(control, file, [order])[0] for order in orders]
-            if not going:
-                return [f"refused: {error}"]
+                return [self._added(control, [order])[0] for order in orders]
+            return [f"refused: {error}"]
+        return [bad.get(order.drone_id) or "there" for order in orders]
+
+    def _removed(self, control: Control, file: Path | None, drones: Sequence[str], elsewhere: str) -> dict[str, str]:
+        """Outcomes by names of entries. Sessions end first, whatever is wrong with a disk or another drone's key."""
+        here, wrong = _drones(control), dict[str, str]()
+        for drone in drones:
             try:
-                self._lock_out(control, going[0])
-            except (CliError, ControlError) as another:
-                return [f"refused: {error} {another}"]
-            return [f"refused, but its key is worth nothing any more: {error}"]
-        self._forget(going)
-        return [bad.get(each.drone_id) or ("removed" if each.settings is None else "there") for each in orders]
+                if here == [drone]:
+                    raise CliError(f"'{drone}' is the only drone here, and a ground station has to name one.")
+                if there := drone in here:
+                    control.ask("drones", action="remove", drone=drone)
+                    here.remove(drone)
+                if not (file and drones_file.save(file, drone, None)) and there:
+                    raise CliError(_not_of(file))
+            except CliError as error:
+                wrong[drone] = str(error)
+        wrong |= {drone: _not_of(file) for drone in _coming_back(control, drones) if drone not in wrong}
+        said = {}
+        for drone in drones:
+            try:
+                if why := wrong.get(drone) or elsewhere:
+                    raise CliError(why)
+                self._forget(drone)
+                said[f"drone.{drone}"] = "removed"
+            except CliError as error:
+                said[f"drone.{drone}"] = self._shut_out(control, drone, str(error), elsewhere)
+        return said
+
+    def _shut_out(self, control: Control, drone: str, why: str, elsewhere: str) -> str:
+        try:
+            self._lock_out(control, drone, elsewhere)
+        except (CliError, ControlError) as error:
+            out = "" if drone in _drones(control) else ", but it is out until the ground station starts again"
+            return f"refused{out}: {why}" + (f" {error}" if str(error) != why else "")
+        return f"refused, but its key is worth nothing any more: {why}"
 
     def _elsewhere(self, control: Control) -> str:
         """Why keys that are written here count for nothing. Empty also for what only a container sees."""
-        there = Path(control.ask("config")["config"]["keys"])
-        if not os.access(there, os.X_OK) or there.samefile(self.keys):
+        there = read_by(control)
+        if not there.is_absolute() or not os.access(there, os.X_OK) or there.samefile(self.keys):
             return ""
         return f"The ground station reads its keys from {there}, not from {self.keys} (--gcs-keys)."
 
-    def _forget(self, drones: Sequence[str]) -> None:
-        for drone in drones:
+    def _forget(self, drone: str) -> None:
+        try:
             (self.keys / "psk" / f"{drone}.key").unlink(missing_ok=True)
-            shutil.rmtree(self.keys / "drones" / drone, ignore_errors=True)
+        except OSError as error:
+            raise CliError(f"The key of {drone} cannot be removed: {error.strerror}.") from None
+        shutil.rmtree(self.keys / "drones" / drone, ignore_errors=True)
 
-    def _lock_out(self, control: Control, drone: str) -> None:
-        """Of a drone that has to stay in the list, such as the only one: it gets a key that nobody else has."""
+    def _lock_out(self, control: Control, drone: str, elsewhere: str) -> None:
+        """Of a drone that a file goes on naming, such as the only one: it gets a key that nobody else has."""
         import pqc_mav_tunnel
 
-        self._forget([drone])
-        if drone not in (each["drone_id"] for each in control.ask("drones")["drones"]):
-            return
-        if elsewhere := self._elsewhere(control):
-            raise ControlError(elsewhere)
+        if elsewhere:
+            raise CliError(elsewhere)
         gcs_id = control.ask("status").get("gcs_id", "gcs")
         with in_memory() as folder:
             with engine_errors():
@@ -147,9 +171,12 @@ class Hands:
             try:
                 write_key(self.keys, Path(key), (folder / "gcs" / key).read_text("ascii"))
             except OSError as error:
+                with suppress(CliError):
+                    self._forget(drone)
                 raise CliError(f"The key of {drone} cannot be replaced: {error.strerror}.") from None
             finally:  # a full disk keeps nobody in
-                control.ask("drones", action="end", drone=drone)
+                if drone in _drones(control):
+                    control.ask("drones", action="end", drone=drone)
 
     def _keys(self, order: Order) -> str:
         """Puts a drone's keys in their place. Returns what is wrong with them, if anything is."""
@@ -185,7 +212,32 @@ class Hands:
         return ""
 
 
-def _avoid(control: Control, file: Path, order: Order) -> Outcome:
+def _drones(control: Control) -> list[str]:
+    return [each["drone_id"] for each in control.ask("drones")["drones"]]
+
+
+def _coming_back(control: Control, drones: Sequence[str]) -> set[str]:
+    """With the next reload: the command line names them, too. Not known if the key of another drone is bad."""
+    with suppress(ControlError):
+        return {*drones} & {*control.ask("reload", dry_run=True).get("drones", {}).get("added", [])}
+    return set()
+
+
+def _last(control: Control, going: Sequence[Order]) -> str:
+    """Which of these has to wait for one that comes, for a ground station has one drone at least; "" if none has."""
+    here = _drones(control)
+    return here[-1] if {*here} <= {each.drone_id for each in going} else ""
+
+
+def _not_of(file: Path | None) -> str:
+    of = f"from {file}" if file else "from a configuration file"
+    return (
+        f"The ground station does not take its drones {of}: its command line names them, or they were added without "
+        "the file."
+    )
+
+
+def _avoid(control: Control, file: Path | None, order: Order) -> Outcome:
     """Drones that cannot leave are named to the operator; nothing is tried again for them."""
     lines, said = leave(control, order.families, file), list[str]()
 

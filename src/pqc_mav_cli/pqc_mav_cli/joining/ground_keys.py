@@ -11,6 +11,7 @@ from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.share import Share, check_files, read_folder, write_folder
 from pqc_mav_cli.key_changes import GCS, ground_of, grounds, stations_of, tokens
 from pqc_mav_common.atomic_file import atomic_write
+from pqc_mav_common.local_socket import Control
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
@@ -64,6 +65,14 @@ def keep_public(root: Path, drone: str, public: Mapping[str, str]) -> None:
                 write_key(root / ground, Path("drones") / drone / Path(name).name, text)
     except OSError as error:
         raise CliError(f"The drone's public keys cannot be written: {error}.") from None
+
+
+def read_by(control: Control) -> Path:
+    """The folder of keys of a running ground station. It stays relative if this user may not see to what."""
+    keys = Path(control.ask("config")["config"]["keys"]).expanduser()
+    with suppress(OSError):
+        return Path(f"/proc/{control.process}/cwd").readlink() / keys
+    return keys
 
 
 def copied_to(ground: Path, running: Path | None) -> Path | None:

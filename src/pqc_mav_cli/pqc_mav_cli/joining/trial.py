@@ -17,6 +17,7 @@ from typing import Any
 from pqc_mav_cli.drones_command import add_drone, saving_to
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.joining.channel import Channel
+from pqc_mav_cli.joining.ground_keys import read_by
 from pqc_mav_cli.joining.share import Share
 from pqc_mav_cli.up_check import UDP, taken
 from pqc_mav_common.local_socket import Control, ControlError, chosen
@@ -64,7 +65,7 @@ class Ground:
         self._stack = ExitStack()
         with self._running() as control:
             status: Mapping[str, Any] = control.ask("status") if control else {}
-            config: Mapping[str, Any] = control.ask("config")["config"] if control else {}
+            self.keys = read_by(control) if control else None  # of the one that runs
         self.gcs_id: str = status.get("gcs_id", gcs_id)
         self.data_port: int = status.get("data_port", data_port)
         if not status and (why := taken(UDP, bind, data_port)):
@@ -73,8 +74,6 @@ class Ground:
                 "If it is another user's, name its socket by --socket and its keys by --root.",
                 ExitCode.USAGE,
             )
-        # Of the one that runs, from which it reads them.
-        self.keys = Path(config["keys"]).expanduser() if "keys" in config else None
 
     def __enter__(self) -> Ground:
         return self

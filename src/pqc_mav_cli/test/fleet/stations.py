@@ -44,9 +44,10 @@ class Stations:
     def socket(self, name: str) -> Path:
         return self.folder / "run" / f"gcs-{name}.sock"
 
-    def start(self, name: str, *more: str) -> None:
+    def start(self, name: str, *more: str, folder: Path | None = None) -> None:
         assert DAEMON
-        self.processes[name] = subprocess.Popen([DAEMON, str(self.file(name)), *more], stderr=subprocess.DEVNULL)
+        command = [DAEMON, str(self.file(name)), *more]
+        self.processes[name] = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
         until(lambda: self.answers(name), f"{name} answers", 60)
 
     def stop(self, name: str) -> None:

@@ -125,13 +125,14 @@ def test_drones_of_the_command_line_are_refused_or_shut_out(stations: Stations) 
     stations.stop("north")
     stations.start("north", "--set", "drones=[d1, d7]")
     flying = stations.fly("d7", "north")
-    before = stations.file("north").read_text()
     there, coming, going = hands(stations).do([order(stations, "d1"), order(stations, "d2"), gone("d7")])
     assert there == "there"
     assert coming.startswith("refused: The ground station does not take its drones from ")
     assert going.startswith("refused, but its key is worth nothing any more: ")
     until(lambda: flying.status()[0]["state"] != "UP", "the session of d7 has ended")
-    assert stations.drones_of("north") == ["d1", "d7"] and stations.file("north").read_text() == before
+    assert "d2" not in stations.file("north").read_text()
+    stations.stop("north")
+    stations.start("north", "--set", "drones=[d1, d7]")
 
 
 def test_keys_for_a_folder_that_the_ground_station_does_not_read_are_refused(stations: Stations) -> None:
@@ -139,10 +140,11 @@ def test_keys_for_a_folder_that_the_ground_station_does_not_read_are_refused(sta
     assert hands(stations).do([order(stations, "d7")]) == ["there"]
     key_changes.rotate_drone(stations.root, "d1", "north")
     other = Hands(stations.keys("south"), str(stations.socket("north")))
-    refused, removed = other.do([order(stations, "d1", 2), gone("d7")])
+    refused, out = other.do([order(stations, "d1", 2), gone("d7")])
     where = f"reads its keys from {stations.keys('north')}, not from {stations.keys('south')}"
     assert refused.startswith("refused: ") and where in refused
-    assert removed == "removed" and stations.drones_of("north") == ["d1"]
+    assert out.startswith("refused, but it is out until the ground station starts again: ") and where in out
+    assert stations.drones_of("north") == ["d1"]
     (said,) = other.do([gone("d1")])
     assert said.startswith("refused: ") and where in said
 
@@ -169,9 +171,44 @@ def test_a_full_disk_keeps_nobody_in(stations: Stations, monkeypatch: pytest.Mon
         patch.setattr("pqc_mav_cli.drones_file.atomic_write", full)
         patch.setattr("pqc_mav_cli.fleet.hands.write_key", full)
         (said,) = hands(stations).do([gone("d7")])
-    assert said.startswith("refused: ") and said.endswith("The key of d7 cannot be replaced: No space left on device.")
+    assert said.startswith("refused, but it is out until the ground station starts again: ")
+    assert said.endswith("The key of d7 cannot be replaced: No space left on device.")
     until(lambda: flying.status()[0]["state"] != "UP", "the session of d7 has ended")
     assert hands(stations).do([gone("d7")]) == ["removed"]
+
+
+def test_a_drone_goes_though_the_key_of_another_one_is_bad(stations: Stations) -> None:
+    made(stations, "d2", "d3")
+    assert hands(stations).do([order(stations, "d2"), order(stations, "d3")]) == ["there"] * 2
+    flying = stations.fly("d1", "north")
+    (stations.keys("north") / "psk" / "d2.key").write_text("damaged")
+    assert hands(stations).do([gone("d1")]) == ["removed"]
+    until(lambda: flying.status()[0]["state"] != "UP", "the session of d1 has ended")
+
+
+def test_a_folder_that_cannot_be_written_keeps_nobody_in(stations: Stations, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unwritable(*_: Any, **__: Any) -> None:
+        raise CliError("gcs.yaml cannot be written by this user.")
+
+    made(stations, "d2", "d7")
+    assert hands(stations).do([order(stations, "d7")]) == ["there"]
+    flying = stations.fly("d7", "north")
+    monkeypatch.setattr("pqc_mav_cli.drones_file.check_writable", unwritable)
+    monkeypatch.setattr("pqc_mav_cli.drones_file.save", unwritable)
+    coming, going = hands(stations).do([order(stations, "d2"), gone("d7")])
+    until(lambda: flying.status()[0]["state"] != "UP", "the session of d7 has ended")
+    assert coming == "refused: gcs.yaml cannot be written by this user."
+    assert going == "refused, but its key is worth nothing any more: gcs.yaml cannot be written by this user."
+
+
+def test_a_relative_folder_of_keys_is_the_one_that_the_ground_station_reads(stations: Stations) -> None:
+    stations.stop("north")
+    text = stations.file("north").read_text()
+    stations.file("north").write_text(text.replace(str(stations.keys("north")), "north-keys"))
+    stations.start("north", folder=stations.folder)
+    assert hands(stations).do([order(stations, "d1")]) == ["there"]
+    (said,) = Hands(stations.keys("south"), str(stations.socket("north"))).do([order(stations, "d1")])
+    assert f"reads its keys from {stations.keys('north')}" in said
 
 
 def test_families_are_avoided_and_it_lasts(stations: Stations) -> None:
