@@ -4,6 +4,7 @@
 
 #include "control/drone_control.hpp"
 #include "control/features.hpp"
+#include "control/path_address.hpp"
 #include "crypto/wipe_stack.hpp"
 #include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
@@ -94,21 +95,17 @@ void DroneControl::learn_paths() {
   for (std::size_t i = 0; i < config_.paths.size(); ++i) {
     const auto& path = config_.paths[i];
     if (i == picture.peer.path || path.radio) continue;
+    std::optional<SockAddr> answered;
     if (!taken.radio && path.host == taken.host && path.port == taken.port) {
-      auto same = picture.peer;  // the one that answered
-      same.path = static_cast<std::uint8_t>(i);
-      if (routed(same)) {
-        out.push_back(same);
-        continue;
-      }
+      answered = picture.peer;
+      answered->path = static_cast<std::uint8_t>(i);
+      if (!data_->reaches(*answered)) answered.reset();
     }
     ClientOutcome unused;
-    const auto found = addresses(stations_[picture.station], i, unused);
-    const auto good = std::ranges::find_if(found, routed);
-    if (found.empty())
-      next_learn_ns_ = now_ns() + kLearnAgainNs;
-    else
-      out.push_back(good == found.end() ? found.front() : *good);
+    const auto chosen =
+        path_address(answered, [&] { return addresses(stations_[picture.station], i, unused); }, routed);
+    if (!chosen || !chosen->sure) next_learn_ns_ = now_ns() + kLearnAgainNs;
+    if (chosen) out.push_back(chosen->to);
   }
   data_->know_paths(std::move(out));
 }
