@@ -232,7 +232,8 @@ CommandAnswer Commands::path(const Json& request, const Asker& who) {
   if (use != "on" && use != "off" && use != "first") refuse("bad_request", "'use' must be on, off or first.");
   note(who, config.drone_id, "path " + path + " " + use);
   if (!engine_.use_path(path, use)) refuse("refused", "The engine is shutting down.");
-  const auto message = use == "off"  ? "Nothing takes the path '" + path + "' any more."
+  const auto message = use == "off"
+                           ? "Nothing takes the path '" + path + "' any more, except while no other one answers."
                        : use == "on" ? "The path '" + path + "' may be taken again, in its own place."
                                      : "Packets take the path '" + path + "' as soon as it answers.";
   return answer_with(request, {{"path", path}, {"use", use}, {"message", message}});
