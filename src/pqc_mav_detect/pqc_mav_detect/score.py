@@ -17,6 +17,7 @@ from pqc_mav_detect.window import PERIOD_S
 
 CALM_LABELS = ("", "0", "0.0", "normal", "benign", "none", "false")
 MCAP = ".mcap"
+_MOST = 1e15  # seconds, packets or bytes: sums of more are no longer exact
 
 
 class ScoreError(ValueError):
@@ -81,6 +82,10 @@ def score(
     except ValueError as error:
         raise ScoreError(f"{path}: {error}.") from None
     begin = 0 if normal else len(calm)
+    if begin == len(slots):
+        raise ScoreError(
+            f"{path} has nothing after its first {calm_s:g} s, which are taken to be calm (--calm, --normal)."
+        )
     steps = [(slot.time_s, slot.label, slot) for slot in slots[begin:]]
     spans = [PERIOD_S, *(b.time_s - a.time_s for a, b in zip(slots[begin:], slots[begin + 1 :], strict=False))]
     turns = iter(spans)
@@ -172,7 +177,9 @@ def _cells(path: Path) -> list[Mapping[str, Any]]:
 
 
 def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:
-    if not cells or not any(name in cells[0] for name in COLUMNS):
+    if not cells:
+        raise ScoreError(f"{path} has no rows.")
+    if not any(name in cells[0] for name in COLUMNS):
         raise ScoreError(f"{path} has none of the columns {', '.join(COLUMNS)}.")
 
     def number(row: Mapping[str, Any], name: str) -> float | None:
@@ -181,6 +188,8 @@ def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:
             value = math.nan if text is None or text == "" else float(text)
         except ValueError:
             raise ScoreError(f"{path}: {name} is '{text}', which is no number.") from None
+        if not (math.isnan(value) or (abs(value) <= _MOST and (value >= 0 or name == "time_s"))):
+            raise ScoreError(f"{path}: {name} is '{text}', which no window has.")
         return None if math.isnan(value) else value
 
     found: list[Slot] = []

@@ -131,7 +131,12 @@ def test_a_column_that_begins_later_is_refused_in_a_sentence(tmp_path: Path) -> 
     ("text", "sentence"),
     [
         ("a,b\n1,2\n", "none of the columns"),
-        ("", "none of the columns"),
+        ("", "has no rows"),
+        ("time_s,packets\n", "has no rows"),
+        ("packets\n" + "3\n" * 90, "has nothing after its first 10 s"),
+        ("packets\n3\n-5\n", "packets is '-5', which no window has"),
+        ("bytes\n3\n1e308\n", "bytes is '1e308', which no window has"),
+        ("time_s,packets\ninf,3\n", "time_s is 'inf', which no window has"),
         ("packets\nmany\n", "'many', which is no number"),
         ("time_s,packets\n1,1\n1,1\n", "does not grow at row 3"),
         ("packets\n1\n2\n", "2 calm windows"),
