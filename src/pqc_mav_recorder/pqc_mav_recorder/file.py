@@ -81,11 +81,16 @@ class RecordingFile:
     """
 
     def __init__(
-        self, path: Path, metadata: Mapping[str, str], *, make_file: Callable[[Path], DiskFile] = DiskFile
+        self,
+        path: Path,
+        metadata: Mapping[str, str],
+        *,
+        partial: Path | None = None,
+        make_file: Callable[[Path], DiskFile] = DiskFile,
     ) -> None:
         """Begins a recording that will be called `path`. Raises RecordingError, even when only the name is taken."""
         self.path = path
-        self.partial = path.with_name(path.name + PARTIAL)
+        self.partial = partial or path.with_name(path.name + PARTIAL)
         self.messages = 0
         self.finished = False
         self._channels: dict[str, int] = {}
@@ -170,8 +175,9 @@ class RecordingFile:
         try:
             os.link(self.partial, self.path)
             self.partial.unlink()
-        except FileExistsError:
-            raise RecordingError(f"{self.path} appeared meanwhile; the complete recording is {self.partial}.") from None
+        except FileExistsError as error:
+            text = f"{self.path} appeared meanwhile; the complete recording is {self.partial}."
+            raise RecordingError(text) from error
         except OSError:
             self.partial.rename(self.path)  # a file system without hard links, such as FAT
         _sync_folder(self.path.parent)

@@ -188,24 +188,24 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
     if target.exists():
         raise RecordingError(f"{target} already exists; give another name or move it away.")
     reader = RecordingReader(path)
-    # A working name that differs from the target's, which may be the very file that is being salvaged.
-    work = target.with_name(f"{target.stem}-salvaging{SUFFIX}")
-    stale = work.with_name(work.name + PARTIAL)  # of a salvage that a power cut ended
-    if stale.exists() and path.exists() and not stale.samefile(path):
-        stale.unlink()
+    # Not the target's own partial name, which may be that of the very file that is being salvaged.
+    work = target.with_name(f"{target.stem}-salvaging{SUFFIX}{PARTIAL}")
+    if work.exists() and path.exists() and not work.samefile(path):
+        work.unlink()  # of a salvage that a power cut ended
     output: RecordingFile | None = None
     try:
         for message in reader.messages():
             if output is None:
-                output = RecordingFile(work, {**reader.metadata, "salvaged": "true"})
+                output = RecordingFile(target, {**reader.metadata, "salvaged": "true"}, partial=work)
             output.write(message.topic, message.data, message.log_ns, message.publish_ns)
         if output is None:
             raise RecordingError(f"{path} contains no message that can be read.")
         output.finish()
-    except BaseException:  # Ctrl-C as well
+    except BaseException as error:  # Ctrl-C as well
         if output is not None:
             output.close()
-            output.partial.unlink(missing_ok=True)
+            work.unlink(missing_ok=True)
+        if isinstance(error.__cause__, FileExistsError):  # such as the recording, which was running and has ended
+            raise RecordingError(f"{target} appeared meanwhile and stays; nothing was salvaged.") from None
         raise
-    work.rename(target)
     return target, output.messages

@@ -7,6 +7,7 @@ import errno
 import importlib
 import struct
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from recordings import filled, message_class, plain
 
 from pqc_mav_common import packed
 from pqc_mav_recorder.file import DiskFile, RecordingError, RecordingFile, TopicInfo
-from pqc_mav_recorder.reader import RecordingReader, salvage
+from pqc_mav_recorder.reader import RecordedMessage, RecordingReader, salvage
 from pqc_mav_recorder.schema import installed_topic
 
 TICKS = TopicInfo("/drone/ticks", "test_msgs/msg/Tick", "uint32 number\n")
@@ -146,6 +147,24 @@ def test_a_salvage_that_was_interrupted_can_be_repeated(tmp_path: Path, monkeypa
     RecordingFile(tmp_path / "flight-salvaging.mcap", {}).close()  # as a power cut leaves it
     assert salvage(recording.partial) == (tmp_path / "flight.mcap", 10)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["flight.mcap", "flight.mcap.partial"]
+
+
+def test_a_recording_that_ends_while_it_is_salvaged_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = RecordingFile(tmp_path / "flight.mcap", {})
+    write_ticks(recording, 0, 10)
+    recording.flush()
+    read = RecordingReader.messages
+
+    def ends_meanwhile(self: RecordingReader) -> Iterator[RecordedMessage]:
+        yield from read(self)
+        write_ticks(recording, 10, 20)
+        recording.finish()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordingReader, "messages", ends_meanwhile)
+        with pytest.raises(RecordingError, match="appeared meanwhile and stays"):
+            salvage(recording.partial)
+    assert list(tmp_path.iterdir()) == [recording.path] and numbers(recording.path) == list(range(20))
 
 
 def test_cut_anywhere_it_gives_whole_messages_in_order(tmp_path: Path) -> None:
