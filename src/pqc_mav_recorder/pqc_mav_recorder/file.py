@@ -193,12 +193,15 @@ class RecordingFile:
             step()
         except OSError as error:
             self._broken = self._abandon(error)
-            raise RecordingError(self._broken) from None
+            raise RecordingError(self._broken) from error
 
     def _abandon(self, error: OSError) -> str:
         with contextlib.suppress(OSError):  # a reader finds the end of the last whole chunk anyway
             self._file.truncate(self._whole_bytes)
         self._file.close()
+        if not self._whole_bytes:
+            self.partial.unlink(missing_ok=True)
+            return f"Cannot write {self.partial}: {error.strerror or error}."
         return (
             f"Recording ended: {error.strerror or error}. {self.partial} holds the first {self._whole_messages} "
             f"messages and can be read; 'pqcmav record --salvage {self.partial}' turns it into a complete file."

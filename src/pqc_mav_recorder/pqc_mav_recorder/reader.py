@@ -207,5 +207,9 @@ def salvage(path: Path, target: Path | None = None) -> tuple[Path, int]:
             work.unlink(missing_ok=True)
         if isinstance(error.__cause__, FileExistsError):  # such as the recording, which was running and has ended
             raise RecordingError(f"{target} appeared meanwhile and stays; nothing was salvaged.") from None
+        if isinstance(error.__cause__, OSError):
+            why = error.__cause__.strerror or error.__cause__
+            text = f"Cannot write {target}: {why}. Make room, or name a target on another disk."
+            raise RecordingError(text) from None
         raise
     return target, output.messages

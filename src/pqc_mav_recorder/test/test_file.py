@@ -8,6 +8,7 @@ import importlib
 import struct
 import tracemalloc
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -259,10 +260,24 @@ def test_a_full_disk_leaves_whole_chunks_and_says_so(tmp_path: Path) -> None:
         assert numbers(recording.partial) == list(range(10)) and not path.exists()
 
 
-def test_a_disk_that_is_full_at_once(tmp_path: Path) -> None:
+def test_a_disk_that_is_full_at_once_keeps_no_empty_file(tmp_path: Path) -> None:
     FullDisk.room = 3
-    with pytest.raises(RecordingError, match="No space left"):
+    with pytest.raises(RecordingError, match=r"^Cannot write .*: No space left on device\.$"):
         RecordingFile(tmp_path / "flight.mcap", {}, make_file=FullDisk)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("room", [3, 150])
+def test_a_salvage_on_a_full_disk_says_what_helps(tmp_path: Path, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = RecordingFile(tmp_path / "flight.mcap", {})
+    write_ticks(recording, 0, 100)
+    recording.flush()
+    recording.close()
+    FullDisk.room = room
+    monkeypatch.setattr("pqc_mav_recorder.reader.RecordingFile", partial(RecordingFile, make_file=FullDisk))
+    with pytest.raises(RecordingError, match=r"Cannot write .*/flight\.mcap: No space .* on another disk\.$"):
+        salvage(recording.partial)
+    assert list(tmp_path.iterdir()) == [recording.partial]
 
 
 @pytest.mark.parametrize(
