@@ -68,6 +68,8 @@ class Day:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
             try:
                 self._file = self._opened()
+            except sqlite3.OperationalError:  # a full disk or a lock says nothing against the file
+                raise
             except sqlite3.DatabaseError:  # broken, or of another version: it is kept once, and a new one begun
                 self._path.replace(self._path.with_suffix(".old"))
                 self._file = self._opened()
@@ -85,7 +87,8 @@ class Day:
             made.execute(
                 f"CREATE TABLE IF NOT EXISTS point (drone TEXT, {columns}, PRIMARY KEY (drone, time_s)) WITHOUT ROWID"
             )
-            made.execute(f"PRAGMA user_version = {VERSION}")
+            if not version:  # else nothing is written, and a full disk can still be read
+                made.execute(f"PRAGMA user_version = {VERSION}")
             (page,) = made.execute("PRAGMA page_size").fetchone()
             made.execute(f"PRAGMA max_page_count = {max(64, self._largest // page)}")
             made.execute("SELECT count(*) FROM (SELECT 1 FROM point LIMIT 1)").fetchone()

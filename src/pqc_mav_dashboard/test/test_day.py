@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -135,6 +138,26 @@ def test_a_broken_file_is_put_aside(folder: Path) -> None:
     fill(day, NOW_S, NOW_S + 50)
     assert len(day.of("d0", NOW_S, NOW_S + 50)) == 5 and (folder / "history.old").exists()
     day.close()
+
+
+@pytest.mark.parametrize(("begin", "opens"), [("BEGIN", True), ("BEGIN EXCLUSIVE", False)])
+def test_a_file_that_another_process_holds_is_not_put_aside(
+    folder: Path, begin: str, opens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = Day(folder)
+    fill(day, NOW_S, NOW_S + 50)
+    day.close()
+    monkeypatch.setattr("pqc_mav_dashboard.day.sqlite3.connect", partial(sqlite3.connect, timeout=0))
+    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as held:
+        held.execute(begin)
+        held.execute("SELECT count(*) FROM point").fetchone()
+        if not opens:
+            with pytest.raises(ProcessError, match="locked"):
+                Day(folder)
+            held.execute("ROLLBACK")
+        day = Day(folder)
+        assert len(day.of("d0", NOW_S, NOW_S + 50)) == 5 and not (folder / "history.old").exists()
+        day.close()
 
 
 KILLED = """
