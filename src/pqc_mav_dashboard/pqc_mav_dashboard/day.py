@@ -5,6 +5,7 @@ Written in transactions, so a crash or a power cut loses the last minute and not
 """
 
 import fcntl
+import math
 import os
 import sqlite3
 import stat
@@ -62,7 +63,7 @@ class Day:
         self._path = path / NAME
         self._largest = int(largest_mib * (1 << 20))
         self._lock = threading.Lock()
-        self._committed_s = self._tidied_s = -1e18
+        self._committed_s = self._tidied_s = self._added_s = -math.inf
         self.problem = ""
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
@@ -101,12 +102,15 @@ class Day:
     def add(self, time_s: float, points: Mapping[str, Point]) -> None:
         """One point of each drone. What goes wrong is a note for the page (`problem`), never an exception."""
         with self._lock:
+            stepped = not 0.0 <= time_s - self._added_s < TIDY_S
+            self._added_s = time_s
             try:
                 rows = ((drone, *made) for drone, made in points.items())
                 self._file.executemany(_INSERT, rows)
                 if not 0.0 <= time_s - self._tidied_s < TIDY_S or self._used() > FULL:
                     self._tidied_s = time_s
-                    self._tidy(time_s)
+                    # What a clock says that has just stepped is no reason to let anything go.
+                    self._tidy(time_s, -math.inf if stepped else time_s - KEPT_S)
                 if not 0.0 <= time_s - self._committed_s < COMMIT_S:
                     self._committed_s = time_s
                     self._file.commit()
@@ -122,9 +126,8 @@ class Day:
         )
         return float((pages - free) * size / self._largest)
 
-    def _tidy(self, time_s: float) -> None:
-        """Lets go what is older than a day, or would not fit. The future stays: a clock may be wrong for a while."""
-        until_s = time_s - KEPT_S
+    def _tidy(self, time_s: float, until_s: float) -> None:
+        """Lets go what is older, or would not fit. The future stays: a clock may be wrong for a while."""
         if self._used() > FULL:
             first_s = self._file.execute("SELECT min(time_s) FROM point").fetchone()[0]
             until_s = max(until_s, first_s + max(STEP_S, FREED * (time_s - first_s)))

@@ -131,6 +131,16 @@ def test_a_clock_that_begins_in_1970_forgets_nothing(folder: Path) -> None:
     day.close()
 
 
+def test_a_clock_that_is_days_ahead_for_a_moment_forgets_nothing(folder: Path) -> None:
+    for _ in range(2):  # also at the start
+        day = Day(folder)
+        fill(day, NOW_S + 3 * KEPT_S, NOW_S + 3 * KEPT_S + 50)
+        fill(day, NOW_S, NOW_S + 100)
+        fill(day, NOW_S + 3 * KEPT_S, NOW_S + 3 * KEPT_S + 50)
+        assert len(day.of("d0", NOW_S, NOW_S + 100)) == 10
+        day.close()
+
+
 def test_a_broken_file_is_put_aside(folder: Path) -> None:
     folder.mkdir(parents=True, mode=0o700)
     (folder / NAME).write_bytes(b"no database at all" * 100)
