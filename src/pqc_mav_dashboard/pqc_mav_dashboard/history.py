@@ -57,8 +57,10 @@ class History:
         """One more point of a drone."""
         points = self._points.setdefault(drone, deque(maxlen=KEPT_S))
         self._points.move_to_end(drone)
-        append(points, made)
         time_s = made[0] or 0.0
+        while points and (points[-1][0] or 0.0) > time_s:  # the clock was set back
+            points.pop()
+        append(points, made)
         while points and (points[0][0] or 0.0) < time_s - KEPT_S:
             points.popleft()
         while len(self._points) > DRONES:

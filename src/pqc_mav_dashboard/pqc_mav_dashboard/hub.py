@@ -305,7 +305,8 @@ class Hub:
         }
 
     async def _show(self, viewer: Viewer, drone: str, picture: Picture, due: int) -> None:
-        fresh = viewer.fresh
+        # The clock was set back: what the page has is of a time that has not come yet.
+        fresh = viewer.fresh or picture.time_s < viewer.point_s
         shown = drone_view(drone, picture)
         number, events = self.source.events(0 if fresh else viewer.events)
         message: dict[str, Any] = {

@@ -50,3 +50,12 @@ def test_minutes_without_a_page_are_a_gap() -> None:
         history.add("d1", [time_s, *[5.0] * 10])
     assert [each[0] for each in history.of("d1")] == [1.0, 1.0 + GAP_S, 2.0 + GAP_S, 200.0]
     assert history.of("d1")[2] == empty(2.0 + GAP_S), "between two points that are that far apart no line is drawn"
+
+
+def test_a_clock_that_is_set_back_takes_its_future_along() -> None:
+    history = History()
+    for time_s in (1000.0, 1001.0, 1002.0, 1000.5):
+        history.add("d1", [time_s])
+    assert history.of("d1") == [[1000.0], [1000.5]]
+    history.add("d1", [5.0])
+    assert history.of("d1") == [[5.0]]

@@ -194,6 +194,32 @@ def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
     asyncio.run(scene())
 
 
+def test_a_clock_that_is_set_back_shows_the_page_everything_anew(
+    made: Hub, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, times_s = source.picture, iter([5000.0, 5001.0, 3000.0, 3001.0])
+
+    async def picture(drones: frozenset[str], *, whole: bool = False) -> Picture:
+        found = await plain(drones, whole=whole)
+        found.time_s = next(times_s, 3001.0)
+        return found
+
+    monkeypatch.setattr(source, "picture", picture)
+
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="d1")
+        told = [await line.hear("drone") for _ in range(4)]
+        assert [each["whole"] for each in told] == [True, False, True, False]
+        assert [[point[0] for point in each["points"]] for each in told] == [[5000.0], [5001.0], [3000.0], [3001.0]]
+        line.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
 def test_a_history_is_kept_while_nobody_looks(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STEP_S", 0.02)
     made = Hub(source, Refused(), interval_s=0.01, day=Day(tmp_path / "day"))
