@@ -57,15 +57,16 @@ class SocketSource(Source):
 
     async def picture(self, drones: frozenset[str], *, whole: bool = False) -> Picture:
         """What all engines say, or what they say about some drones."""
+        # Before they are asked: an engine that hangs takes seconds, and makes no other one old.
+        time_s, now_s = time.time(), time.monotonic()
         found = await self._in_thread(self._poll, None if whole else drones)
         for place, name in found:
             task = self._followers.get(place.path)
             if task is None or task.done():
                 self._followers[place.path] = asyncio.create_task(follow(place, partial(self.log.add, name)))
-        now_s = time.monotonic()
         ends = [end for end in self.ends() if whole or end.drone in drones]
         notes = [note for _, note in sorted(self._notes.items())]
-        return Picture(time.time(), now_s, ends, absent=self._absent, notes=notes)
+        return Picture(time_s, now_s, ends, absent=self._absent, notes=notes)
 
     def ends(self) -> list[End]:
         """All that are known, also those about which the newest look was not."""

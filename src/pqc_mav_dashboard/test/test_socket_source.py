@@ -114,6 +114,15 @@ def test_an_engine_that_talks_nonsense_spoils_nothing(
     engine.close()
 
 
+def test_engines_that_hang_make_no_other_one_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_source, "ANSWER_S", 0.1)
+    engine = FakeEngine(folder, 1)
+    listener(folder / "gcs-hangs.sock", b"")
+    (picture,) = looks(folder, None)
+    assert [end.heard_s >= picture.clock_s for end in picture.ends] == [True]
+    engine.close()
+
+
 def test_drones_that_were_taken_away_are_no_silent_ones(folder: Path) -> None:
     engine = FakeEngine(folder, 3)
 
