@@ -21,6 +21,7 @@ from pqc_mav_dashboard.subscription import follow
 
 ANSWER_S = 2.0  # for what an engine answers at once
 REKEY_S = 60.0
+GONE_S = 600.0  # an engine whose socket is gone was ended; for so long it is missed
 NEEDS_POLICY = "This is asked of the drone's policy, a ROS node."
 _COMMANDS = ("status", "stats", "link")
 
@@ -119,6 +120,7 @@ class SocketSource(Source):
             control.close()
         self._connections.clear()
         self._ends.clear()
+        self._notes.clear()
 
     def _places(self) -> list[Place]:
         if self._path:
@@ -138,6 +140,8 @@ class SocketSource(Source):
         answered = []
         found = list(dict.fromkeys([*self._places(), *map(Place, self._connections)]))
         self._names = {place.path: name for place, name in zip(found, names_of(found), strict=True)}
+        for path in {path for path, _ in self._ends} - self._names.keys():
+            self._forget_ended(path)
         for place in found:
             if drones is not None and place.drone_id and place.drone_id not in drones:
                 continue
@@ -145,6 +149,14 @@ class SocketSource(Source):
                 self._ask(place, drones)
                 answered.append((place, self._names[place.path]))
         return answered
+
+    def _forget_ended(self, path: Path) -> None:
+        gone = {key: end for key, end in self._ends.items() if key[0] == path}
+        if max(end.heard_s for end in gone.values()) < time.monotonic() - GONE_S:
+            for key in gone:
+                del self._ends[key]
+            for note in (str(path), f"{path} dangers"):
+                self._notes.pop(note, None)
 
     @contextmanager
     def _noted(self, place: Place) -> Iterator[None]:

@@ -140,6 +140,31 @@ def test_drones_that_were_taken_away_are_no_silent_ones(folder: Path) -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_engine_that_was_ended_is_missed_for_a_while_and_not_by_a_new_page(
+    folder: Path, stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = FakeEngine(folder, 2, error="mavros listens on every address.")
+
+    async def scene() -> None:
+        source = SocketSource({"PQCMAV_RUN_DIR": str(folder)})
+        await source.picture(frozenset(), whole=True)
+        engine.close()
+        (folder / "gcs.sock").unlink()
+        await source.picture(frozenset(), whole=True)
+        missed = await source.picture(frozenset(), whole=True)
+        assert len(missed.ends) == 2 and any("gcs does not answer" in note for note in missed.notes)
+        if stopped:
+            await source.stop()
+        else:
+            monkeypatch.setattr(socket_source, "GONE_S", 0.0)
+        after = await source.picture(frozenset(), whole=True)
+        assert after.ends == [] and len(after.notes) == 1 and "No engine of this machine" in after.notes[0]
+        await source.stop()
+
+    asyncio.run(scene())
+
+
 def test_engines_of_one_name_in_two_folders_are_two(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service, and what a user tries beside it: an action goes to the one that has the drone."""
     own = folder / "pqcmav"
