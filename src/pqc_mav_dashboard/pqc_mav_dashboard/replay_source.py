@@ -16,7 +16,7 @@ from pqc_mav_dashboard.history import KEPT_S, Point, append, point
 from pqc_mav_dashboard.picture import Picture, fields_of
 from pqc_mav_dashboard.source import ACTIONS
 from pqc_mav_dashboard.suites import known_suites
-from pqc_mav_dashboard.topics import Topics, is_status, is_wanted, namespace_of, short_type
+from pqc_mav_dashboard.topics import Topics, is_wanted, namespace_of, short_type
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader
 
@@ -128,10 +128,7 @@ class Player:
     def _put(self, found: list[tuple[float, str, RecordedMessage]]) -> None:
         for time_s, name, message in found:
             try:
-                fields = self._recording.fields(message)
-                # A latched status, recorded when the recorder found the topic, was true earlier.
-                stamp_s = fields.get("stamp_s") if is_status(message.topic.type_name) else None
-                self.topics.put(name, message.topic.type_name, fields, min(time_s, stamp_s or time_s), time_s)
+                self.topics.put(name, message.topic.type_name, self._recording.fields(message), time_s, time_s)
             except (RecordingError, AttributeError, KeyError, TypeError, ValueError):
                 self.bad += 1  # of another version
 

@@ -16,7 +16,7 @@ from pqc_mav_common.child import die_with
 from pqc_mav_dashboard.errors import RefusalError
 from pqc_mav_dashboard.event_log import EventLog
 from pqc_mav_dashboard.source import ACTIONS
-from pqc_mav_dashboard.topics import Topics, is_status
+from pqc_mav_dashboard.topics import Topics
 
 LONGEST = 1 << 24  # bytes of a line: a second of a large fleet
 WAIT_S, REKEY_S = 12.0, 60.0
@@ -203,10 +203,5 @@ class RosSource:
             return
         now_s, clock_s = time.time(), time.monotonic()
         for message in heard["messages"]:
-            fields = message["fields"]
             at_s = message["at_s"]
-            # A latched status may be older than its arrival: its stamp tells (on one machine; across machines about).
-            # Of what comes all the time the arrival counts alone, as the drone's clock may be another.
-            if is_status(message["type"]) and (stamp_s := fields.get("stamp_s")):
-                at_s = min(at_s, clock_s - max(0.0, now_s - stamp_s))
-            self.topics.put(message["topic"], message["type"], fields, at_s, now_s - (clock_s - at_s))
+            self.topics.put(message["topic"], message["type"], message["fields"], at_s, now_s - (clock_s - at_s))

@@ -37,11 +37,6 @@ def is_wanted(type_name: str) -> bool:
     return f"{package}/msg/{name.removeprefix('msg/')}" in WANTED
 
 
-def is_status(type_name: str) -> bool:
-    """Whether it is of the type whose messages are latched: what arrives now may have been said long ago."""
-    return short_type(type_name) == "TunnelStatus"
-
-
 def namespace_of(topic: str, kind: str) -> str:
     """`/drone` of `/drone/battery` and of `/drone/pqc_policy/decision`."""
     levels = 2 if kind in TUNNEL or kind == "PolicyDecision" else 1
@@ -59,6 +54,7 @@ class _Tunnel:
 
     status: Mapping[str, Any]
     status_at_s: float
+    status_age_s: float = 0.0
     stats: Mapping[str, Any] | None = None
     stats_at_s: float = 0.0
     sides: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -76,7 +72,7 @@ class Topics:
         self._handshakes: dict[str, deque[dict[str, Any]]] = {}
 
     def put(self, topic: str, type_name: str, fields: Mapping[str, Any], at_s: float, time_s: float) -> None:
-        """One message: `at_s` on the picture's clock, when it was taken; `time_s` since 1970, for events."""
+        """One message, by the moment it came: `at_s` on the picture's clock, `time_s` since 1970."""
         kind = short_type(type_name)
         if kind in SENSES:
             self._sense(namespace_of(topic, kind), SENSES[kind], fields, at_s, time_s)
@@ -146,11 +142,16 @@ class Topics:
         heard_s = max(tunnel.status_at_s, tunnel.stats_at_s)
         status = {**tunnel.status, "paths": list(tunnel.paths.values())}
         role = str(status.get("role"))
-        return End(node, role, drone, heard_s, status, tunnel.stats, link, seen_s=heard_s - tunnel.status_at_s)
+        seen_s = heard_s - tunnel.status_at_s + tunnel.status_age_s
+        return End(node, role, drone, heard_s, status, tunnel.stats, link, seen_s=seen_s)
 
     def _about_tunnel(self, kind: str, node: str, fields: Mapping[str, Any], at_s: float, time_s: float) -> None:
         key = (node, str(fields.get("drone_id")))
         tunnel = self._tunnels.get(key)
+        # A latched status may be older than its arrival: its stamp tells (on one machine; across machines about).
+        # Of what comes all the time the arrival counts alone, as the drone's clock may be another.
+        age_s = max(0.0, time_s - (fields.get("stamp_s") or time_s)) if kind == "TunnelStatus" else 0.0
+        time_s -= age_s
         if kind == "TunnelStatus" and was_removed(str(fields.get("last_error"))):
             self._early.pop(key, None)
             if self._tunnels.pop(key, None) is not None:
@@ -164,7 +165,7 @@ class Topics:
                 before = None
             else:
                 before = tunnel.status.get("state")
-            tunnel.status, tunnel.status_at_s = status, at_s
+            tunnel.status, tunnel.status_at_s, tunnel.status_age_s = status, at_s, age_s
             if before != status["state"]:
                 event = {"event": "state", "role": status.get("role"), "old": before, "new": status["state"]}
                 event["reason"] = status.get("last_error")
