@@ -38,7 +38,7 @@ class Alarms:
     def _of(self, drone: str, ends: Sequence[End], senses: Mapping[str, Sense], clock_s: float) -> list[Alarm]:
         found: list[Alarm] = []
         state = state_of(ends[0], clock_s)
-        if ends[0].status.get("suite") and state != "SILENT":
+        if (ends[0].status.get("suite") and state != "SILENT") or any(end.was_up for end in ends):
             self._had.add(drone)
         silent_s = max((end.silent_s(clock_s) or 0.0 for end in ends), default=0.0)
         if silent_s:

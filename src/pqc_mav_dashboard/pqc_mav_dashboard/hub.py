@@ -253,7 +253,10 @@ class Hub:
         now_s = time.monotonic()
         all_of_them = fleet or now_s - self._whole_s >= WHOLE_S or not looks
         self._whole_s = now_s if all_of_them else self._whole_s
-        self.picture = picture = await self.source.picture(drones, whole=all_of_them)
+        picture = await self.source.picture(drones, whole=all_of_them)
+        if self.source.replay() is not None and picture.time_s < self.picture.time_s:
+            self._alarms = Alarms()  # a tunnel that has been up is not yet
+        self.picture = picture
         self._alarms.look(picture, whole=all_of_them)
         self._tick += 1
         if self._day and all_of_them and now_s - self._kept_s >= STEP_S - 0.5 * self._interval_s:

@@ -27,6 +27,7 @@ class End:
     link: Mapping[str, Any] | None = None  # rtt_ms, rtt_min_ms, age_s, local and peer: {loss, gap_p95_ms, ...}
     seen_s: float = 0.0  # seconds by which the figures were old when they were heard
     silent_after_s: float = SILENT_S
+    was_up: bool = False  # the source itself knows of a session, now or before
 
     @property
     def quality(self) -> Mapping[str, Any]:

@@ -55,6 +55,7 @@ class _Tunnel:
     status: Mapping[str, Any]
     status_at_s: float
     status_age_s: float = 0.0
+    was_up: bool = False
     stats: Mapping[str, Any] | None = None
     stats_at_s: float = 0.0
     sides: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -143,7 +144,7 @@ class Topics:
         status = {**tunnel.status, "paths": list(tunnel.paths.values())}
         role = str(status.get("role"))
         seen_s = heard_s - tunnel.status_at_s + tunnel.status_age_s
-        return End(node, role, drone, heard_s, status, tunnel.stats, link, seen_s=seen_s)
+        return End(node, role, drone, heard_s, status, tunnel.stats, link, seen_s=seen_s, was_up=tunnel.was_up)
 
     def _about_tunnel(self, kind: str, node: str, fields: Mapping[str, Any], at_s: float, time_s: float) -> None:
         key = (node, str(fields.get("drone_id")))
@@ -166,6 +167,7 @@ class Topics:
             else:
                 before = tunnel.status.get("state")
             tunnel.status, tunnel.status_at_s, tunnel.status_age_s = status, at_s, age_s
+            tunnel.was_up = tunnel.was_up or bool(status.get("suite"))
             if before != status["state"]:
                 event = {"event": "state", "role": status.get("role"), "old": before, "new": status["state"]}
                 event["reason"] = status.get("last_error")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,7 @@ def test_a_tunnel_that_was_up_is_lost_and_comes_back() -> None:
     assert told(made, end(state="DOWN", suite="")) == [("d1", "lost")]
     assert told(made, end(state="HANDSHAKING", suite="")) == [("d1", "lost")]
     assert told(made, end(state="REKEYING")) == []
+    assert told(Alarms(), replace(end(state="DOWN", suite=""), was_up=True)) == [("d1", "lost")]
 
 
 def test_others_are_kept_while_one_is_looked_at_and_forgotten_with_their_drones() -> None:

@@ -220,6 +220,33 @@ def test_a_clock_that_is_set_back_shows_the_page_everything_anew(
     asyncio.run(scene())
 
 
+@pytest.mark.parametrize(("replay", "lost"), [({}, [False, True, False]), (None, [False, True, True])])
+def test_a_tunnel_of_a_recording_that_goes_back_is_not_lost_before_it_was_up(
+    made: Hub, source: Source, monkeypatch: pytest.MonkeyPatch, replay: Any, lost: list[bool]
+) -> None:
+    """A clock that is set back takes no alarm away."""
+    moments = [(100.0, "UP", "cs-x"), (101.0, "DOWN", ""), (50.0, "DOWN", "")]
+
+    async def picture(drones: frozenset[str], *, whole: bool = False) -> Picture:
+        time_s, state, suite = moments[min(source.asked, 2)]
+        source.asked += 1
+        return Picture(time_s, 0.0, [End("gcs", "gcs", "d1", 0.0, {"state": state, "suite": suite})])
+
+    monkeypatch.setattr(source, "picture", picture)
+    monkeypatch.setattr(source, "replay", lambda: replay)
+
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(look="")
+        assert [bool((await line.hear("fleet"))["alarms"]["first"]) for _ in range(3)] == lost
+        line.leave()
+        await serving
+        await made.close()
+
+    asyncio.run(scene())
+
+
 def test_a_history_is_kept_while_nobody_looks(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STEP_S", 0.02)
     made = Hub(source, Refused(), interval_s=0.01, day=Day(tmp_path / "day"))

@@ -32,6 +32,14 @@ def test_paths_are_shown_in_their_order_with_what_they_said_last() -> None:
     assert [(path["name"], path["state"]) for path in end.status["paths"]] == [("lte", "dead"), ("radio", "dead")]
 
 
+def test_a_tunnel_was_up_from_its_first_session_on() -> None:
+    topics, was_up = Topics(), []
+    for suite in ("", "cs-x", ""):
+        put(topics, "/drone/pqc_proxy/status", "TunnelStatus", state=1, role="drone", drone_id="d1", suite=suite)
+        was_up += [end.was_up for end in topics.ends()]
+    assert was_up == [False, True, True]
+
+
 def put(topics: Topics, topic: str, message: str, at_s: float = 0.0, /, **fields: Any) -> None:
     topics.put(topic, MSG + message, fields, at_s, 1000.0 + at_s)
 
