@@ -30,6 +30,7 @@ LOG = logging.getLogger(__name__)
 VERSION = 1
 VIEWERS = 16
 LONGEST = 4096  # bytes of a viewer's message
+LARGEST = 1e12  # number in it: whole ones could be too large for a float
 MESSAGES_PER_S = 20
 INTERVAL_S, SLOWEST_S = 1.0, 5.0
 SHARE = 0.008  # of one processor, for the whole server: large fleets are looked at less often
@@ -175,13 +176,13 @@ class Hub:
             message = None
         if not isinstance(message, dict) or message.get("v") != VERSION:
             raise RefusalError("bad_request", f"A message is a JSON object with v: {VERSION}.")
-        look, steer = message.get("look"), message.get("replay")
+        look, steer, value = message.get("look"), message.get("replay"), message.get("value", 0)
         if isinstance(look, str) and len(look) <= 64:
             viewer.look, viewer.tick, viewer.handshakes, viewer.events = look, -1, "", 0
             viewer.span_s = message["span_s"] if self._day and message.get("span_s") in SPANS_S else KEPT_S
             viewer.due += 1
-        elif isinstance(steer, str) and isinstance(message.get("value", 0), (int, float)):
-            self.source.steer(steer, float(message.get("value", 0)))
+        elif isinstance(steer, str) and isinstance(value, (int, float)) and abs(value) < LARGEST:
+            self.source.steer(steer, float(value))
             for each in self._viewers:
                 each.due += 1
         else:

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket
 
 from pqc_mav_dashboard import hub as module
 from pqc_mav_dashboard.day import Day
-from pqc_mav_dashboard.errors import RefusalError, Refused
+from pqc_mav_dashboard.errors import Refused
 from pqc_mav_dashboard.hub import Hub
 from pqc_mav_dashboard.picture import End, Picture
 
@@ -26,6 +26,7 @@ class Source:
         self.started = self.stopped = self.asked = 0
         self.rates = {"d1": 1.0, "d2": 1.0}
         self.fault = False
+        self.steered: list[tuple[str, float]] = []
 
     async def start(self) -> None:
         self.started += 1
@@ -63,7 +64,7 @@ class Source:
         return None
 
     def steer(self, what: str, value: float) -> None:
-        raise RefusalError("bad_request", "Live.")
+        self.steered.append((what, value))
 
 
 class Line:
@@ -160,7 +161,6 @@ def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
 ) -> None:
     """A recording that goes elsewhere while a picture of the old place is made: its events would be shown twice."""
     made._interval_s = 0.1
-    steered: list[str] = []
 
     async def scene() -> None:
         line, at_work, go_on = Line(), asyncio.Event(), asyncio.Event()
@@ -177,11 +177,10 @@ def test_what_is_steered_during_a_round_is_told_whole_in_the_next(
         assert (await line.hear("drone"))["whole"]
         while (await line.hear("drone"))["whole"]:
             pass
-        monkeypatch.setattr(source, "steer", lambda what, value: steered.append(what))
         monkeypatch.setattr(source, "picture", picture)
         await at_work.wait()
         line.say(replay="seek", value=100)
-        while not steered:
+        while not source.steered:
             await asyncio.sleep(0.001)
         go_on.set()
         assert "events" in await line.hear("drone")  # of the old place
@@ -276,6 +275,20 @@ def test_a_history_is_kept_while_nobody_looks(source: Source, tmp_path: Path, mo
         line.leave()
         await serving
         assert made.working, "it goes on without a viewer"
+        await made.close()
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("inf"), float("nan"), "1"])
+def test_a_number_that_is_none_is_refused(made: Hub, value: Any) -> None:
+    async def scene() -> None:
+        line = Line()
+        serving = asyncio.create_task(made.serve(line.socket))
+        line.say(replay="seek", value=value)
+        assert (await line.hear("nothing"))["code"] == 1008
+        await serving
+        assert made._refused.counts == {"bad_request": 1}
         await made.close()
 
     asyncio.run(scene())
