@@ -25,8 +25,8 @@ _STREAMS: Mapping[str, str] = {
 _LINK = f"{_INTERFACES}LinkQuality"
 _STATUS = f"{_INTERFACES}TunnelStatus"
 _HANDSHAKE = f"{_INTERFACES}HandshakeReport"
-# A latched status may have been taken long before it was received, but a stamp further than this from its arrival comes
-# from another clock and says nothing about age.
+# A latched status may have been taken long before it was received, and a link may be silent for a while, but times
+# further than this from each other come from two clocks and say nothing about age.
 OTHER_CLOCK_S = 600.0
 
 
@@ -55,6 +55,9 @@ def assemble(path: Path, namespace: str, available: Sequence[str], parameters: P
     tick = 0
     for message in messages:
         at = (message.log_ns - begin_ns) / 1e9
+        if at - tick * PERIOD_S > OTHER_CLOCK_S:  # the clock was set: no time went by
+            at = tick * PERIOD_S
+            begin_ns = message.log_ns - int(at * 1e9)
         while tick * PERIOD_S < at:
             snapshots.append(feed.snapshot(tick * PERIOD_S, available))
             tick += 1

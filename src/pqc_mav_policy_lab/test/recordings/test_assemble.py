@@ -29,8 +29,8 @@ def write(recording: RecordingFile, name: str, message: Any, at_s: float) -> Non
     recording.write(installed_topic(name, kind), serialize_message(message), at, at)
 
 
-def flight(path: Path, *, hot_from: int = 20) -> Path:
-    """A drone that hovers, and whose processor gets too hot."""
+def flight(path: Path, *, hot_from: int = 20, set_by_s: float = 0.0) -> Path:
+    """A drone that hovers, and whose processor gets too hot; then its clock may be set."""
     from pqc_mav_interfaces.msg import BatteryHealth, HandshakeReport, LinkQuality, ThermalState
     from pqc_mav_interfaces.msg import TunnelStatus as Status
     from pqc_mav_interfaces.msg import VehicleState as Vehicle
@@ -38,7 +38,7 @@ def flight(path: Path, *, hot_from: int = 20) -> Path:
     recording = RecordingFile(path, {})
     write(recording, "/drone/pqc_proxy/status", Status(state=Status.UP, role="drone", suite=DEFAULT, epoch=0), 0.0)
     for second in range(SECONDS):
-        at = second + 0.01
+        at = second + 0.01 + (set_by_s if second >= hot_from else 0.0)
         battery = BatteryHealth(valid=True, cells=4, voltage_v=16.0, voltage_rate_mv_per_min=-20.0, state_of_charge=0.8)
         write(recording, "/drone/battery", battery, at)
         heat = 85.0 if second >= hot_from else 55.0
@@ -49,7 +49,7 @@ def flight(path: Path, *, hot_from: int = 20) -> Path:
             write(recording, "/drone/pqc_proxy/link", link, at)
         write(recording, "/other/thermal", ThermalState(valid=True, temperature_c=99.0), at)
     failed = HandshakeReport(rekey=True, ok=False, suite=DEFAULT, error="timeout", reason="it timed out")
-    write(recording, "/drone/pqc_proxy/handshake", failed, 30.5)
+    write(recording, "/drone/pqc_proxy/handshake", failed, 30.5 + set_by_s)
     return recording.finish()
 
 
@@ -70,6 +70,17 @@ def test_the_cascade_answers_the_heat(tmp_path: Path) -> None:
     cascade = make("cascade", CATALOGUE, Settings(policy=PolicyParameters(minimum_level=1)))
     decided = [str(decision.action) for _, decision in replay(cascade, source.snapshots)]
     assert decided[:21] == ["HOLD"] * 21 and decided[21] == "DOWN_0"
+
+
+def test_a_clock_that_was_set_makes_no_time_go_by(tmp_path: Path) -> None:
+    """A drone without a clock of its own starts somewhere, and hears the time later."""
+    plain, stepped = (
+        assemble(flight(tmp_path / f"{days}.mcap", set_by_s=86_400.0 * days), "drone", CORE, PolicyParameters())
+        for days in (0, 3)
+    )
+    assert abs(len(stepped.snapshots) - len(plain.snapshots)) <= 1
+    assert [snapshot.now for snapshot in stepped.snapshots] == list(map(float, range(len(stepped.snapshots))))
+    assert [seen.snapshots[-1].inputs.thermal.temperature_c for seen in (plain, stepped)] == [85.0, 85.0]
 
 
 def test_without_the_vehicles_telemetry_there_is_nothing_to_replay(tmp_path: Path) -> None:
