@@ -109,8 +109,7 @@ class Hub:
             raise RefusalError("too_many_viewers", f"{VIEWERS} pages are open already; close one and reload this one.")
 
     async def serve(self, socket: WebSocket) -> None:
-        """One viewer, until it goes."""
-        self.room()
+        """One viewer for whom there is `room`, until it goes."""
         viewer = Viewer(socket)
         self._viewers.add(viewer)
         sending: asyncio.Task[None] | None = None
