@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pqc_mav_common.host_header import canonical, host_of
 from pqc_mav_common.local_readers import Readers
 from pqc_mav_dashboard.errors import RefusalError, Refused
 
@@ -28,16 +29,6 @@ HEADERS = {
 }
 
 
-def host_name(host: str) -> str:
-    """A Host header without its port, in lower case; "" for one that is none."""
-    name, colon, port = host.strip().lower().rpartition(":")
-    if not colon or (name.endswith("]") is False and host.startswith("[")):
-        name, port = host.strip().lower(), ""
-    if port and not (port.isascii() and port.isdigit()):
-        return ""
-    return name
-
-
 class Guard:
     """ASGI middleware. `names` are the host names under which the page may be opened.
 
@@ -53,7 +44,7 @@ class Guard:
     ) -> None:
         self._app = app
         self._readers = readers
-        self._names = frozenset(name.lower() for name in names)
+        self._names = {canonical(name): name.lower() for name in names}
         self._refused = refused
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -82,11 +73,12 @@ class Guard:
         if readers is not None and (why := readers.refusal(tuple(scope["client"]), tuple(scope["server"]))):
             raise RefusalError("wrong_user", why)
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or host_name(hosts[0]) not in self._names:
+        if len(hosts) != 1 or host_of(hosts[0]) not in self._names:
+            names = ", ".join(sorted(self._names.values()))
             raise RefusalError(
                 "wrong_host",
-                f"This server is not '{(hosts or [''])[0][:64]}'; open it as {', '.join(sorted(self._names))}, or "
-                "start it with --host-name for another name.",
+                f"This server is not '{(hosts or [''])[0][:64]}'; open it as {names}, or start it with --host-name for "
+                "another name.",
             )
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         needs = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")

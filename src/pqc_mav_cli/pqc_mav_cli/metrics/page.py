@@ -4,10 +4,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from pqc_mav_cli.metrics.exporter import BusyError, Exporter
+from pqc_mav_common.host_header import canonical, host_of
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TEXT = "text/plain; charset=utf-8"
@@ -67,31 +67,6 @@ class Page:
         await send({"type": "http.response.start", "status": reply.status, "headers": sent})
         body = b"" if scope["method"] == "HEAD" else reply.body
         await send({"type": "http.response.body", "body": body})
-
-
-def canonical(name: str) -> str:
-    """A host's name or address in the one form in which it is compared."""
-    bare = name.strip().removeprefix("[").removesuffix("]").rstrip(".").lower()
-    try:
-        return str(ip_address(bare))
-    except ValueError:
-        return bare
-
-
-def host_of(header: str) -> str:
-    """The host of a Host header without its port; "" where there is none."""
-    if header.startswith("["):
-        inside, bracket, _ = header[1:].partition("]")
-        return canonical(inside) if bracket and _is_ipv6(inside) else ""
-    name, _, port = header.partition(":")
-    return canonical(name) if not port or port.isdigit() else ""
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        return bool(IPv6Address(text))
-    except ValueError:
-        return False
 
 
 def _said(status: int, sentence: str, *more: tuple[str, str]) -> Reply:

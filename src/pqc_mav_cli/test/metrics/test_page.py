@@ -17,7 +17,7 @@ from answers import good, samples, serving
 from pqc_mav_cli.metrics import exporter as exporter_module
 from pqc_mav_cli.metrics.engines import Engines
 from pqc_mav_cli.metrics.exporter import Exporter
-from pqc_mav_cli.metrics.page import Page, canonical, host_of
+from pqc_mav_cli.metrics.page import Page
 
 
 @pytest.fixture
@@ -64,27 +64,6 @@ def test_a_problem_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made.page()
     made.page()
     assert said == ["closed"]
-
-
-@pytest.mark.parametrize(
-    ("header", "host"),
-    [
-        ("127.0.0.1:9464", "127.0.0.1"),
-        ("LocalHost", "localhost"),
-        ("localhost.:80", "localhost"),
-        ("[::1]:9464", "::1"),
-        ("[0:0:0:0:0:0:0:1]", "::1"),
-        ("", ""),
-        ("127.0.0.1:9464@evil", ""),
-        ("[::1", ""),
-        ("[evil]", ""),
-        ("[localhost]:9464", ""),
-        ("::1", ""),
-    ],
-)
-def test_hosts(header: str, host: str) -> None:
-    assert host_of(header) == host
-    assert not host or canonical(host) == host
 
 
 @pytest.mark.parametrize(
