@@ -129,7 +129,7 @@ class Board(Source):
         for gcs_id in self._stations:
             if gcs_id in new:
                 value, time_s, clock_s = new[gcs_id]
-                view = await asyncio.to_thread(opened, self._book.operator, gcs_id, value)
+                view = await asyncio.to_thread(opened, self._book.operator, gcs_id, value, self._book.least())
                 if view and self._heard.take(gcs_id, view, time_s, clock_s):
                     self._note(gcs_id, view)
 

@@ -58,6 +58,15 @@ class Book:
             )
         return {path.stem: station_public(path) for path in paths}
 
+    def standing(self) -> dict[str, dict[str, Any]]:
+        """Entries that a new station is told."""
+        return {name: each for name, each in self.entries.items() if each.get("settings", {}) is not None}
+
+    def least(self) -> int:
+        """The oldest revision by whose key a station may tell of itself. One that was replaced has none so new: all
+        entries were made anew for its successor."""
+        return min((each["revision"] for each in self.standing().values()), default=0)
+
     def drones(self) -> list[str]:
         """Those that are to be there."""
         return [entry.drone_of(name) for name, each in self.entries.items() if each.get("settings") is not None]

@@ -324,9 +324,8 @@ def _tell(
 def _standing(book: Any) -> dict[str, Any]:
     """All that a new station is told."""
     return {
-        name: {key: value for key, value in each.items() if key != "revision"}
-        for name, each in book.entries.items() if each.get("settings", {}) is not None
-    }  # fmt: skip
+        name: {key: value for key, value in each.items() if key != "revision"} for name, each in book.standing().items()
+    }
 
 
 def _book(root: Path) -> Any:

@@ -78,13 +78,13 @@ async def confirmations(book: Book, url: str) -> dict[tuple[str, str], str]:
 async def views(book: Book, url: str) -> dict[str, View]:
     """What each station said last of its drones. Raises CliError."""
     said: dict[str, View] = {}
-    stations = book.stations()
+    stations, least = book.stations(), book.least()
     async with registry(url) as found, aclosing(found.watch("view.*")) as told:
         async for each in told:
             if not isinstance(each, tuple):
                 break
             gcs_id = each[0].removeprefix("view.")
-            if gcs_id in stations and (view := opened(book.operator, gcs_id, each[1])):
+            if gcs_id in stations and (view := opened(book.operator, gcs_id, each[1], least)):
                 said[gcs_id] = view
     return said
 

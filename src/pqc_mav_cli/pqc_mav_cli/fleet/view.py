@@ -95,10 +95,10 @@ def sealed(key: Key, gcs_id: str, view: View) -> bytes:
     return json.dumps({"name": key.name, "revision": key.revision, "box": b64encode(nonce + box).decode()}).encode()
 
 
-def opened(operator: Operator, gcs_id: str, value: bytes) -> View | None:
-    """What this station says; None for what is not its own, or not of this form."""
+def opened(operator: Operator, gcs_id: str, value: bytes, least: int = 0) -> View | None:
+    """What this station says; None for what is not its own, or not of this form, or by the key of an older entry."""
     outer = entry.fields(value, {"name": str, "revision": int, "box": str}) if len(value) <= LARGEST else None
-    if outer is None:
+    if outer is None or outer["revision"] < least:
         return None
     name, revision = outer["name"], outer["revision"]
     try:
