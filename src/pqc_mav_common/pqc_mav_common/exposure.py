@@ -68,6 +68,7 @@ def look(
         folder = PROC / str(process.pid)
         try:
             held = listed[process.pid] if process.pid in listed else _held(folder, tables)
+            its_domain = domain if process.ours else _domain(folder)
         except FileNotFoundError:
             continue  # ended meanwhile
         except OSError:
@@ -78,7 +79,7 @@ def look(
         # Without the engine's, or one of them would count as a socket from which DDS sends. What is on loopback is
         # looked at too: participants of DDS are counted by it.
         listening, sending, others = dds_sockets.split(
-            (sock for sock in held if sock.use not in ("tunnel", "plain")), domain
+            (sock for sock in held if sock.use not in ("tunnel", "plain")), its_domain
         )
         found.dds += [f"{process}: {sock}" for sock in listening if not sock.local]
         found.dds_senders += sum(not sock.local for sock in sending)
@@ -100,3 +101,10 @@ def _held(process: Path, tables: dict[str, list[BoundSocket]]) -> list[BoundSock
         tables[space] = list(bound_sockets(process))
     inodes = own_sockets(process)
     return [sock for sock in tables[space] if sock.inode in inodes]
+
+
+def _domain(process: Path) -> int:
+    """The ROS domain of one that was started elsewhere: by its ports its DDS is known. Raises OSError."""
+    given = (word.partition(b"=") for word in (process / "environ").read_bytes().split(b"\0"))
+    value = next((value for name, _, value in given if name == b"ROS_DOMAIN_ID"), b"")
+    return int(value) if value.isdigit() else 0

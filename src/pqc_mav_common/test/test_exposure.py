@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from pqc_mav_common.dds_sockets import PORT_BASE, PORTS_PER_DOMAIN, UNICAST
 from pqc_mav_common.diagnostics import Level
 from pqc_mav_common.exposure import Exposure, look
 from pqc_mav_common.siblings import MAVROS, Sibling, new_mark
 from pqc_mav_common.socket_table import BoundSocket
+from pqc_mav_common.testing import Running
 from pqc_mav_common.testing_network import HERE, fake_mavros, machines, running_mavros
 
 __all__ = ["fake_mavros", "machines"]
@@ -35,6 +37,15 @@ try:
     print(sock.recv(2048).decode())
 except OSError as error:
     print("no answer")
+"""
+DDS = """
+import signal, socket, sys
+held = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
+for sock, port in zip(held, (int(sys.argv[1]), int(sys.argv[1]) + 1)):
+    sock.bind(("127.0.0.1", port))
+held[2].bind(("0.0.0.0", 0))
+print("bound", flush=True)
+signal.pause()
 """
 LOOK = """
 import dataclasses, json, sys
@@ -100,6 +111,17 @@ def test_ros_beyond_this_machine_is_said_and_is_no_hole_of_mavros() -> None:
     said = Exposure(processes=1, dds=["x: UDP 0.0.0.0:7410"]).diagnostic()
     assert said.level is Level.WARN and "ROS is open to the network" in said.message
     assert Exposure(processes=1, dds_senders=3).diagnostic().level is Level.OK
+
+
+def test_dds_of_a_mavros_in_another_domain_is_no_hole_of_it() -> None:
+    port = PORT_BASE + PORTS_PER_DOMAIN * (DOMAIN + 1) + UNICAST
+    process = Running([sys.executable, "-c", DDS, str(port)], {"ROS_DOMAIN_ID": str(DOMAIN + 1)})
+    try:
+        process.wait_for("bound")
+        found = look([Sibling(process.process.pid, MAVROS, False)], DOMAIN)
+    finally:
+        process.kill()
+    assert found == Exposure(processes=1, dds_senders=1)
 
 
 def run(machine: str, program: str, *arguments: str) -> str:
