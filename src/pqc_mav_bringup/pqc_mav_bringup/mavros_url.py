@@ -135,7 +135,8 @@ def refusal(name: str, text: str, allowed: Collection[str] = ()) -> str:
         return f"{name} '{text}' would broadcast MAVLink in the clear; use udp:// with an address of this machine."
     if bound:
         assert url.bind is not None
-        cure = MavrosUrl(url.kind, Endpoint(LOOPBACK, url.bind.port), url.remote, ids=url.ids)
+        # From loopback nothing goes to another machine.
+        cure = MavrosUrl(url.kind, Endpoint(LOOPBACK, url.bind.port), None if remote else url.remote, ids=url.ids)
         return (
             f"{name} '{text}' would make mavros listen on {url.bind}, where the network can command the vehicle "
             f"without a key; write '{cure}', or {advice}."
