@@ -11,7 +11,8 @@ from pqc_mav_cli.doctor.finding import Finding, ok, warn
 DECISION_TYPE = "pqc_mav_interfaces/msg/PolicyDecision"
 LOOK_S, LISTEN_S = 0.1, 1.5
 _CURES = {
-    "battery": "let the autopilot send BATTERY_STATUS (ArduPilot: SR0_EXT_STAT), and set 'cells' of pqc_battery",
+    "battery": "let the autopilot send BATTERY_STATUS (ArduPilot: SR0_EXT_STAT, from 4.7 on MAV1_EXT_STAT), and set "
+    "'cells' of pqc_battery",
     "vehicle": "look whether the autopilot's MAVLink reaches the proxy and its 'plain_tap'",
     "thermal": "set 'thermal_root' or 'thermal_zone' of pqc_thermal, if this machine has a sensor elsewhere",
     "link": "look whether the ground station is connected; it reports how it hears the drone",
