@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pqc_mav_dashboard.picture import End, Picture, Sense
+from pqc_mav_dashboard.picture import OLD_S, End, Picture, Sense
 from pqc_mav_dashboard.views import LEVELS, PHASES, name_in
 from pqc_mav_proxy.names import DROP_REASONS, state_name, was_removed
 
@@ -103,14 +103,16 @@ class Topics:
         return [self._end(node, drone, tunnel) for (node, drone), tunnel in self._tunnels.items()]
 
     def senses_of(self, drone: str, alone: bool = False) -> dict[str, Sense]:
-        """Of the drone's namespace; where no detector runs there, what the ground's says of its whole link."""
+        """Of the drone's namespace; of threats the gravest that is new, for the ground's detector sees its whole link,
+        and a flood at the ground alone."""
         space = self.namespace_of_drone(drone, alone)
         found = {kind: sense for (each, kind), sense in self._senses.items() if space and each == space}
-        if "threat" not in found:
-            others = (node.rpartition("/")[0] for (node, name) in self._tunnels if name == drone)
-            threats = [self._senses[(other, "threat")] for other in others if (other, "threat") in self._senses]
-            if threats:
-                found["threat"] = threats[0]
+        spaces = {space, *(node.rpartition("/")[0] for (node, name) in self._tunnels if name == drone)}
+        threats = [self._senses[(each, "threat")] for each in spaces if (each, "threat") in self._senses]
+        if threats:
+            newest_s = max(each.at_s for each in threats)
+            new = (each for each in threats if each.at_s > newest_s - OLD_S)
+            found["threat"] = max(new, key=lambda each: (each.fields.get("level", 0), each.at_s))
         return found
 
     def picture(self, time_s: float, clock_s: float, absent: str = "") -> Picture:

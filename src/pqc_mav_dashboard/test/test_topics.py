@@ -97,14 +97,18 @@ def test_senses_without_a_status_are_taken_for_an_only_drone_alone() -> None:
     assert set(topics.senses_of("other")) == {"battery"}, "by its name"
 
 
-def test_the_grounds_detector_counts_where_the_drone_has_none() -> None:
+def test_of_two_detectors_that_speak_the_gravest_counts() -> None:
     topics = Topics()
     put(topics, "/gcs/pqc_proxy/status", "TunnelStatus", state=2, role="gcs", drone_id="d1")
     put(topics, "/gcs/threat", "ThreatReport", level=2, kind="flood")
     assert topics.senses_of("d1")["threat"].fields["kind"] == "flood"
     put(topics, "/drone/pqc_proxy/status", "TunnelStatus", state=2, role="drone", drone_id="d1")
     put(topics, "/drone/threat", "ThreatReport", level=0, kind="")
-    assert topics.senses_of("d1")["threat"].fields["level"] == 0
+    assert topics.senses_of("d1")["threat"].fields["kind"] == "flood", "at the ground alone"
+    put(topics, "/drone/threat", "ThreatReport", 90.0, level=0, kind="")
+    assert topics.senses_of("d1")["threat"].fields["kind"] == "", "the ground's says nothing any more"
+    put(topics, "/gcs/threat", "ThreatReport", 180.0, level=1, kind="replay")
+    assert topics.senses_of("d1")["threat"].fields["kind"] == "replay", "and now the drone's"
 
 
 def test_figures_may_come_before_the_first_status() -> None:

@@ -102,7 +102,7 @@ def cells_of(path: Path) -> Iterator[Mapping[str, Any]]:
 
         yield from pyarrow.parquet.read_table(path).to_pylist()
         return
-    yield from csv.DictReader(io.StringIO(packed.read(path).decode()))
+    yield from csv.DictReader(io.StringIO(packed.read(path).decode("utf-8-sig")))
 
 
 def _row(cells: Mapping[str, Any]) -> Row:

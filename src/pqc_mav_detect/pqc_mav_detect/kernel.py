@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel counted: /proc/net/dev, snmp and netstat as texts into a few sums. Pure but for `Files`.
+"""What the kernel counted: /proc/net/dev, snmp, netstat and snmp6 as texts into a few sums. Pure but for `Files`.
 
 The counters are those of the network namespace and only grow. Interfaces are summed without loopback, on which nobody
 attacks from outside; what snmp and netstat count is not split by interface, so loopback has a sum of its own.
@@ -11,10 +11,13 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from pqc_mav_detect import interfaces
+
 FOLDER = Path("/proc/net")
 WAITED = Path("/proc/self/schedstat")  # of the thread that began the process
 LOOPBACK = "lo"
 OF_INTERFACE = "packets "  # before the name of an interface, none of which has a space
+V6 = "snmp6"  # the table of a file that has a name and a value in each line
 # Name here -> what is summed: table and column.
 SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "icmp_echo": (("Icmp", "InEchos"),),
@@ -22,7 +25,13 @@ SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "unreachable": (("Icmp", "InDestUnreachs"),),
     "udp_bad": (("Udp", "InCsumErrors"), ("Ip", "InHdrErrors"), ("Ip", "ReasmFails")),
     "udp_overflow": (("Udp", "RcvbufErrors"),),
-    "taken": (("Udp", "InDatagrams"), ("Tcp", "InSegs")),
+    "taken": (("Udp", "InDatagrams"), ("Tcp", "InSegs"), (V6, "Udp6InDatagrams")),
+    # What the card or the kernel merged (GRO) is one packet for all but these, and several for the interface.
+    "segments": (
+        *(("IpExt", f"In{mark}Pkts") for mark in ("NoECT", "ECT0", "ECT1", "CE")),
+        *((V6, f"Ip6In{mark}Pkts") for mark in ("NoECT", "ECT0", "ECT1", "CE")),
+    ),
+    "received": (("Ip", "InReceives"), (V6, "Ip6InReceives")),
     # A connection that a stranger began and broke off is a failed attempt, too: it counts twice, less that.
     "tcp_strange": (
         *(("Tcp", "OutRsts"), *(2 * (("TcpExt", "EmbryonicRsts"),))),
@@ -31,12 +40,14 @@ SUMS: Mapping[str, tuple[tuple[str, str], ...]] = {
     # The other attempts are this host's own; if it asked itself, it also sent the reset.
     "tcp_failed": (("Tcp", "AttemptFails"),),
 }
+_OF_V6 = [(name, [column for table, column in parts if table == V6]) for name, parts in SUMS.items()]
 # Columns of /proc/net/dev behind the name.
 _BYTES, _PACKETS, _DROPPED = 0, 1, 3
 
 
-def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
-    """What came on these interfaces, or on all but loopback; packets of each, and of loopback."""
+def parse_dev(text: str, names: Collection[str] = (), without: Collection[str] = ()) -> dict[str, int]:
+    """What came on the interfaces of these names, or on all but loopback and those `without` which all are counted;
+    packets of each, and of loopback."""
     found = {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 0}
     for line in text.splitlines()[2:]:
         name, colon, rest = line.partition(":")
@@ -46,7 +57,7 @@ def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
             continue
         if name == LOOPBACK:
             found["loopback"] += int(fields[_PACKETS])
-        if name in interfaces if interfaces else name != LOOPBACK:
+        if name in names if names else name != LOOPBACK and name not in without:
             found["bytes"] += int(fields[_BYTES])
             found["packets"] += int(fields[_PACKETS])
             found[OF_INTERFACE + name] = int(fields[_PACKETS])
@@ -54,8 +65,8 @@ def parse_dev(text: str, interfaces: Collection[str] = ()) -> dict[str, int]:
     return found
 
 
-def sums(snmp: str, netstat: str) -> dict[str, int]:
-    """What is summed of the two tables; what this kernel does not count is 0."""
+def sums(snmp: str, netstat: str, snmp6: str = "") -> dict[str, int]:
+    """What is summed of the tables; what this kernel does not count is 0."""
     found = dict.fromkeys(SUMS, 0)
     for text in (snmp, netstat):
         lines = text.splitlines()
@@ -66,6 +77,10 @@ def sums(snmp: str, netstat: str) -> dict[str, int]:
                 for name, column in wanted:
                     if column < len(cells):
                         found[name] += int(cells[column])
+    words = snmp6.split()
+    of_v6 = dict(zip(words[::2], words[1::2], strict=False))
+    for name, columns in _OF_V6:
+        found[name] += sum(int(of_v6.get(column, 0)) for column in columns)
     return found
 
 
@@ -78,11 +93,6 @@ def _wanted(names: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, columns[part]) for name, (of, part) in parts if of == table and part in columns)
 
 
-def counters(dev: str, snmp: str, netstat: str, interfaces: Collection[str] = ()) -> dict[str, int]:
-    """All of them by name."""
-    return {**parse_dev(dev, interfaces), **sums(snmp, netstat)}
-
-
 def waited_ns(schedstat: str) -> int:
     """How long a thread was ready to run and waited for a processor: the second figure of /proc/self/schedstat."""
     fields = schedstat.split()
@@ -90,13 +100,26 @@ def waited_ns(schedstat: str) -> int:
 
 
 class Files:
-    """Reads the three files again and again through descriptors that stay open, and what this process waited."""
+    """Reads the files again and again through descriptors that stay open, and what this process waited.
+
+    `names`: of the interfaces that count; without, all but loopback, and each packet once.
+    """
 
     _NAMES = ("dev", "snmp", "netstat")
     _MOST = 1 << 16
+    _LOOK_EVERY = 50  # readings
 
-    def __init__(self, interfaces: Collection[str] = (), folder: Path = FOLDER, waited: Path = WAITED) -> None:
-        self._interfaces = tuple(interfaces)
+    def __init__(
+        self,
+        names: Collection[str] = (),
+        folder: Path = FOLDER,
+        waited: Path = WAITED,
+        sysfs: Path = interfaces.FOLDER,
+    ) -> None:
+        self._names = tuple(names)
+        self._sysfs = sysfs
+        self._twice: frozenset[str] | None = None
+        self._readings = 0
         self._waited: int | None = None
         with suppress(OSError):  # some kernels do not count it
             self._waited = os.open(waited, os.O_RDONLY | os.O_CLOEXEC)
@@ -105,25 +128,47 @@ class Files:
             with suppress(OSError):
                 self._open.append(os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC))
         self.missing = len(self._open) < len(self._NAMES)
+        if not self.missing:
+            with suppress(OSError):  # without IPv6 there is none
+                self._open.append(os.open(folder / V6, os.O_RDONLY | os.O_CLOEXEC))
+
+    def absent(self) -> list[str]:
+        """Which of the interfaces that count are not there now."""
+        there = {line.partition(":")[0].strip() for line in self._text(0).splitlines()} if self._open else set()
+        return [name for name in self._names if name not in there]
 
     def read(self, *, packets: bool = True) -> dict[str, int]:
-        """The counters now; empty where the kernel shows none, and after `close`; the host's without `packets`."""
+        """The counters now; empty where the kernel shows none, after `close`, and if other interfaces count from now
+        on; the host's without `packets`."""
         if len(self._open) < len(self._NAMES):
             return {}
         if not packets:
             return {"waited_ns": self._wait()}
         try:
-            dev, snmp, netstat = (self._whole(each).decode("ascii", "replace") for each in self._open)
+            dev, snmp, netstat = (self._text(number) for number in range(len(self._NAMES)))
+            snmp6 = self._text(len(self._NAMES)) if len(self._open) > len(self._NAMES) else ""
         except OSError:
             return {}
-        return {**counters(dev, snmp, netstat, self._interfaces), "waited_ns": self._wait()}
+        if self._changed(dev):
+            return {}
+        found = parse_dev(dev, self._names, self._twice or ())
+        return {**found, **sums(snmp, netstat, snmp6), "waited_ns": self._wait()}
 
-    def _whole(self, file: int) -> bytes:
+    def _changed(self, dev: str) -> bool:
+        """Looks now and then which interfaces count what others have counted."""
+        self._readings += 1
+        if self._names or self._readings % self._LOOK_EVERY != 1:
+            return False
+        names = [line.partition(":")[0].strip() for line in dev.splitlines()[2:]]
+        before, self._twice = self._twice, interfaces.counted_twice(names, self._sysfs)
+        return before is not None and before != self._twice
+
+    def _text(self, number: int) -> str:
         """Up to `_MOST` bytes. The kernel hands out at most a page at a time, which some 30 interfaces fill."""
         text = b""
-        while len(text) < self._MOST and (more := os.pread(file, self._MOST - len(text), len(text))):
+        while len(text) < self._MOST and (more := os.pread(self._open[number], self._MOST - len(text), len(text))):
             text += more
-        return text
+        return text.decode("ascii", "replace")
 
     def _wait(self) -> int:
         if self._waited is None:

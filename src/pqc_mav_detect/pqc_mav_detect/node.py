@@ -89,6 +89,8 @@ class DetectNode(ManagedNode):
             self._kernel = Files(values["watched_interfaces"])
             if self._kernel.missing:
                 self.get_logger().warning("the kernel shows no counters in /proc/net: only the proxy's are watched")
+            elif absent := self._kernel.absent():
+                self.get_logger().warning(f"'watched_interfaces' names what is not there now: {', '.join(absent)}")
         make = self.create_subscription
         make(ServerStats, f"{proxy}/server_stats", self._on_counters, qos.sensor())
         make(LinkQuality, f"{proxy}/link", self._on_link, qos.periodic(DRONES))

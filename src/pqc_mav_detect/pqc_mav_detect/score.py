@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges a file: a recorded flight, windows of the fault laboratory, or a capture made by others."""
 
+import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ def score(
         cells = _cells(path)
     except ScoreError:
         raise
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, csv.Error) as error:
         raise ScoreError(f"{path} cannot be read: {error}") from None
     if cells and "opened" in cells[0] and "run" in cells[0]:
         return _windows(path, detector)
@@ -124,8 +125,12 @@ def slots_of(path: Path) -> list[Slot]:
 
 
 def _windows(path: Path, detector: Callable[[], Detector]) -> list[Score]:
+    try:
+        runs = read_rows(path)
+    except (ValueError, KeyError) as error:
+        raise ScoreError(f"{path} has windows of another form: {error}.") from None
     found = []
-    for (run, end), rows in read_rows(path).items():
+    for (run, end), rows in runs.items():
         steps = [(row.window.time_s, row.episode, row.window) for row in rows]
         found.append(_judge(f"{run} {end}", steps, detector().update, True))
     return found

@@ -265,7 +265,8 @@ class Windows:
         # takes, and as the kernel's "unreachable", which it sends at any rate here.
         own = min(more("udp_no_port"), more("unreachable"), more("loopback") // 2)
         # Other programs of this host took what the tunnel did not, and what did not come over loopback.
-        others = max(0, more("taken") - (more("loopback") - 2 * own) - ours)
+        merged = max(0, more("segments") - more("received"))
+        others = max(0, more("taken") + merged - (more("loopback") - 2 * own) - ours)
         values["foreign_packets"] = packets / span
         values["unasked"] = max(0, packets - others) / span
         values["foreign_bytes"] = bytes_ / span
@@ -312,7 +313,8 @@ class Windows:
                     values["unreported"] = max(values["unreported"], age - MISSED_S)
             before = self._peer.get(name)
             self._peer[name] = view
-            values["peer_opened"] += view.packets_per_s
+            if now.time_s - view.time_s <= STALE_S:
+                values["peer_opened"] += view.packets_per_s
             if before is not None:
                 values["peer_replayed"] += max(0, view.repeated - before.repeated) / span
                 values["peer_forged"] += max(0, view.forged - before.forged) / span

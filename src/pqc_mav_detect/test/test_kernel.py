@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_detect.kernel import Files, counters, parse_dev, waited_ns
+from pqc_mav_detect.kernel import Files, parse_dev, sums, waited_ns
 
 DEV = """\
 Inter-|   Receive                                                |  Transmit
@@ -26,8 +26,14 @@ Udp: 1 11 0 0 6 0 2
 NETSTAT = """\
 TcpExt: SyncookiesSent EmbryonicRsts ListenDrops TCPReqQFullDrop
 TcpExt: 1 2 3 4
-IpExt: InNoRoutes
-IpExt: 0
+IpExt: InNoRoutes InNoECTPkts InECT1Pkts InECT0Pkts InCEPkts
+IpExt: 0 900 1 20 3
+"""
+SNMP6 = """\
+Ip6InReceives                   	40
+Ip6InNoECTPkts                  	55
+Ip6InECT0Pkts                   	5
+Udp6InDatagrams                 	30
 """
 
 
@@ -37,23 +43,20 @@ def test_loopback_does_not_count_unless_it_is_named() -> None:
     only_lo = {"packets": 90, "bytes": 9000, "dropped": 1, "loopback": 90, "packets lo": 90}
     assert parse_dev(DEV, ("lo",)) == only_lo
     assert parse_dev(f"{DEV}  eth1: 1 2 3\n") == parse_dev(DEV), "a line that is too short"
+    assert parse_dev(DEV, without=("eth0",)) == parse_dev(DEV, ("wlan0",))
     assert parse_dev(DEV, ("tun7",)) == {"packets": 0, "bytes": 0, "dropped": 0, "loopback": 90}
 
 
 def test_sums() -> None:
-    assert counters(DEV, SNMP, NETSTAT) == {
-        "packets": 57,
-        "packets eth0": 50,
-        "packets wlan0": 7,
-        "bytes": 5700,
-        "dropped": 2,
-        "loopback": 90,
+    assert sums(SNMP, NETSTAT, SNMP6) == {
         "icmp_echo": 8,
         "udp_no_port": 11,
         "unreachable": 7,
         "udp_bad": 6,
         "udp_overflow": 6,
-        "taken": 1 + 700,
+        "taken": 1 + 700 + 30,
+        "segments": 900 + 1 + 20 + 3 + 55 + 5,
+        "received": 100 + 40,
         "tcp_strange": 5 + 1 + 2 * 2 + 3 + 4,
         "tcp_failed": 4,
     }
@@ -64,7 +67,8 @@ def test_sums() -> None:
     ["", "garbage", "Udp: NoPorts", "Udp: NoPorts\nTcp: 5\n", "Udp: A NoPorts\nUdp: 1\n", "Udp:\nUdp:\n", ":\n:\n"],
 )
 def test_texts_of_other_kernels_count_nothing(text: str) -> None:
-    assert set(counters(text, text, text).values()) == {0}
+    assert set(sums(text, text, "").values()) == {0}
+    assert set(parse_dev(text).values()) == {0}
 
 
 def test_this_kernel_has_every_file_and_its_counters_only_grow() -> None:
@@ -93,6 +97,30 @@ def test_more_interfaces_than_a_page_holds(tmp_path: Path, monkeypatch: pytest.M
     found = files.read()
     files.close()
     assert (found["packets"], found["packets wlan0"], found["udp_no_port"]) == (7, 7, 11)
+
+
+def test_other_interfaces_make_no_traffic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Files, "_LOOK_EVERY", 2)
+    for name, text in (("dev", DEV), ("snmp", SNMP), ("netstat", NETSTAT)):
+        (tmp_path / name).write_text(text)
+    sysfs = tmp_path / "net"
+    for name in ("lo", "eth0", "wlan0"):
+        (sysfs / name).mkdir(parents=True)
+    (sysfs / "eth0" / "master").mkdir()
+    files = Files(folder=tmp_path, sysfs=sysfs)
+    assert (files.read()["packets"], files.read()["packets"]) == (7, 7)
+    (sysfs / "eth0" / "master").rmdir()
+    assert files.read() == {}, "what it has counted for years is not of this window"
+    assert files.read()["packets"] == 57
+    files.close()
+
+
+def test_an_interface_that_is_not_there_is_named(tmp_path: Path) -> None:
+    for name, text in (("dev", DEV), ("snmp", SNMP), ("netstat", NETSTAT)):
+        (tmp_path / name).write_text(text)
+    files = Files(("wlan0", "wlan9"), folder=tmp_path)
+    assert files.absent() == ["wlan9"]
+    files.close()
 
 
 def test_how_long_this_process_waited_for_a_processor(tmp_path: Path) -> None:

@@ -148,6 +148,27 @@ def test_files_that_cannot_be_judged(tmp_path: Path, text: str, sentence: str) -
         score(tmp_path / "c.csv")
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("packets\r3\r", "cannot be read"),
+        (f"packets\n{'3' * 200_000}\n", "cannot be read"),
+        ("run,end,time_s,span_s,label,episode,opened\na,gcs,1,0.1,,,5\n", "windows of another form: 'silent'"),
+        ("run,end,time_s,span_s,label,episode,silent,opened\na,gcs,1,0.1,,,0,many\n", "windows of another form"),
+    ],
+)
+def test_a_file_of_another_form_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "c.csv").write_bytes(text.encode())
+    with pytest.raises(ScoreError, match=sentence):
+        score(tmp_path / "c.csv")
+
+
+def test_the_mark_with_which_a_spreadsheet_begins_a_file_hides_no_column(tmp_path: Path) -> None:
+    rows = "".join(f"{turn / 2},{3}\n" for turn in range(60))
+    (tmp_path / "c.csv").write_text(f"\ufefftime_s,packets\n{rows}")
+    assert score(tmp_path / "c.csv")[0].span_s == pytest.approx(19.5)
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ScoreError, match="cannot be read"):
         score(tmp_path / "none.csv")

@@ -117,6 +117,12 @@ def test_what_programs_of_the_host_took_is_foreign_but_not_unasked() -> None:
     assert Scene().run(2.0, kernel=flooded)[-1].values["unasked"] == pytest.approx(1000, abs=11)
 
 
+def test_what_was_merged_on_its_way_was_asked_for() -> None:
+    kernel = {"packets": 320.0 + 1830.0, "bytes": 1e6, "taken": 320.0 + 80.0, "segments": 2150.0, "received": 400.0}
+    last = Scene().run(2.0, kernel=kernel)[-1].values
+    assert last["foreign_packets"] == pytest.approx(1830, abs=11) and last["unasked"] <= 11
+
+
 def test_the_age_of_the_peers_report_counts_while_the_peer_is_heard() -> None:
     windows = Windows()
 
@@ -180,6 +186,13 @@ def test_old_figures_of_the_link_say_nothing() -> None:
     windows = Windows()
     made = [windows.update(Reading(at, {}, {}, local=old)) for at in (4.9, 5.0, 5.1)]
     assert [window and window.values["loss_here"] for window in made] == [None, 0.5, 0]
+
+
+def test_what_a_drone_that_is_away_said_last_hides_no_replay_at_another() -> None:
+    windows = Windows("gcs")
+    away = LinkView(1.0, packets_per_s=640.0)
+    made = [windows.update(Reading(at, {}, {}, peer={DRONE: away})) for at in (4.8, 4.9, 9.0)]
+    assert [window and window.values["peer_opened"] for window in made] == [None, 640.0, 0]
 
 
 @pytest.mark.parametrize(("skips", "unreported"), [(1, 0.0), (2, 0.5)])
