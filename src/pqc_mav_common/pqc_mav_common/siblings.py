@@ -55,4 +55,13 @@ def siblings(mark: str, known: Collection[int] = (), proc: Path = PROC) -> Itera
             except OSError:
                 ours = False  # another user's, or closed to others
         if ours or name == MAVROS:
-            yield Sibling(pid, name, ours)
+            yield Sibling(pid, _whole(name, folder), ours)
+
+
+def _whole(name: str, process: Path) -> str:
+    """A program's name, of which the kernel keeps 15 bytes: `component_conta` says little."""
+    try:
+        program = Path(os.fsdecode((process / "cmdline").read_bytes().partition(b"\0")[0])).name
+    except OSError:
+        return name
+    return program if len(name) == 15 and program.startswith(name) else name

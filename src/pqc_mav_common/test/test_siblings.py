@@ -50,6 +50,12 @@ def test_one_mark_is_one_system(started: Started) -> None:
     assert not {ours, theirs} & set(found(""))
 
 
+def test_a_long_name_is_told_whole(started: Started) -> None:
+    mark, name = new_mark(), "component_container_mt"
+    pid = started.start(name, mark)
+    until(lambda: found(mark).get(pid) == (name, True), "the container")
+
+
 def test_a_mavros_counts_whoever_started_it(started: Started) -> None:
     mark = new_mark()
     ours, theirs = started.start(MAVROS, mark), started.start(MAVROS, "")
