@@ -26,7 +26,8 @@ def exposed(domain: int) -> list[str]:
 
 # What keeps a middleware's sockets to itself, by a part of its name.
 CURES = {
-    "fastrtps": "See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md.",
+    "fastrtps": "Name pqc_mav_bringup's fastdds_loopback.xml in FASTDDS_DEFAULT_PROFILES_FILE, on Jazzy in"
+    " FASTRTPS_DEFAULT_PROFILES_FILE.",
     "cyclonedds": "Cyclone DDS binds to every interface, whatever it is told: close them in the firewall.",
     "zenoh": 'Zenoh listens where ZENOH_SESSION_CONFIG_URI says; its default is "tcp/localhost:0".',
 }

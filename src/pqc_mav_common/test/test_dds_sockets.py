@@ -19,6 +19,8 @@ from pqc_mav_common.socket_table import BoundSocket, ephemeral_ports
 
 DOMAIN = 230  # beyond what tests use for ROS itself
 FIRST = 7400 + 250 * DOMAIN
+PROFILE = Path(__file__).resolve().parents[2] / "pqc_mav_bringup" / "config" / "fastdds_loopback.xml"
+PROFILE_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 
 
 @pytest.fixture
@@ -165,16 +167,21 @@ def test_a_real_node(profile: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_node(code: str, profile: bool, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a Python program prints that has a node, with or without the profile."""
-    file = Path(__file__).resolve().parents[2] / "pqc_mav_bringup" / "config" / "fastdds_loopback.xml"
-    for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
+    for name in PROFILE_VARIABLES:
         if profile:
-            monkeypatch.setenv(name, str(file))
+            monkeypatch.setenv(name, str(PROFILE))
         else:
             monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def test_the_cure_of_fast_dds_names_the_profile_and_what_each_version_reads_it_from() -> None:
+    assert PROFILE.is_file()
+    for name in (PROFILE.name, *PROFILE_VARIABLES):
+        assert name in CURES["fastrtps"]
 
 
 @pytest.mark.parametrize("middleware", ["rmw_fastrtps_cpp", "rmw_cyclonedds_cpp", "rmw_connextdds"])
