@@ -40,7 +40,8 @@ std::string exposed_middleware(std::size_t domain) {
   if (addresses.empty()) return "";
   std::ranges::sort(addresses);
   return "ROS listens beyond this machine, at " + join(addresses, ", ") +
-         ": whoever reaches that can call this node's services. See FASTRTPS_DEFAULT_PROFILES_FILE in SECURITY.md.";
+         ": whoever reaches that can call this node's services. Name pqc_mav_bringup's fastdds_loopback.xml in "
+         "FASTDDS_DEFAULT_PROFILES_FILE, on Jazzy in FASTRTPS_DEFAULT_PROFILES_FILE.";
 }
 
 }  // namespace
@@ -49,6 +50,15 @@ ProxyNode::ProxyNode(const rclcpp::NodeOptions& options)
     // The logger's service is what changes the log level while the node runs.
     : LifecycleNode(kName, rclcpp::NodeOptions(options).enable_logger_service(true)),
       hardware_id_(called("host_info")["host"].get<std::string>()) {
+  try {
+    begin(options);
+  } catch (...) {
+    (void)shutdown();  // or its end is a warning, before the sentence that says why
+    throw;
+  }
+}
+
+void ProxyNode::begin(const rclcpp::NodeOptions& options) {
   given_ = plain_values(get_node_parameters_interface()->get_parameter_overrides());
   if (options.use_global_arguments())
     for (const auto& each : options.parameter_overrides())

@@ -90,6 +90,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   bool take_live(const rclcpp::Parameter& parameter);
   /// The same of what was set since the start: the configuration that a fresh engine has may be older.
   void take_live();
+  void begin(const rclcpp::NodeOptions& options);
   void bring_up();
   /// What the user gave, and what was set since; with mutex_ held.
   Given wanted() const;
