@@ -146,7 +146,9 @@ class Hands:
     def _elsewhere(self, control: Control) -> str:
         """Why keys that are written here count for nothing. Empty also for what only a container sees."""
         there = read_by(control)
-        if not there.is_absolute() or not os.access(there, os.X_OK) or there.samefile(self.keys):
+        if not there.is_absolute() or not os.access(there, os.X_OK):
+            return ""
+        if self.keys.exists() and there.samefile(self.keys):
             return ""
         return f"The ground station reads its keys from {there}, not from {self.keys} (--gcs-keys)."
 

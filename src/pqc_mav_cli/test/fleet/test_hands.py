@@ -147,6 +147,8 @@ def test_keys_for_a_folder_that_the_ground_station_does_not_read_are_refused(sta
     assert stations.drones_of("north") == ["d1"]
     (said,) = other.do([gone("d1")])
     assert said.startswith("refused: ") and where in said
+    (said,) = Hands(stations.folder / "nowhere", str(stations.socket("north"))).do([order(stations, "d1", 2)])
+    assert said.startswith("refused: The ground station reads its keys from ")
 
 
 def test_one_that_cannot_be_written_costs_the_others_nothing(stations: Stations) -> None:
