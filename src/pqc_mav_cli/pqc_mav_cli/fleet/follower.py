@@ -94,16 +94,16 @@ class Follower:
             raise
         outcomes = list(zip(orders, hands.do(orders), strict=True))
         long = [(order, outcome) for order, outcome in outcomes if not isinstance(outcome, str)]
-        self._under_way |= {order.name: order.revision for order, _ in long}
         self._finished([(order, outcome) for order, outcome in outcomes if isinstance(outcome, str)])
+        self._under_way |= {order.name: order.revision for order, _ in long}
         return long
 
     def finish(self, order: Order, outcome: str) -> None:
         """What came of something long; with "" it is done once more. Raises CliError as `work` does."""
-        if self._under_way.get(order.name) != order.revision:
-            return  # a newer one has overtaken it
-        del self._under_way[order.name]
-        if outcome:
+        if self._under_way.get(order.name) == order.revision:
+            del self._under_way[order.name]
+        waits = self._waiting.get(order.name)
+        if outcome and waits and waits.revision == order.revision:  # or a newer one has overtaken it
             self._finished([(order, outcome)])
 
     def _finished(self, outcomes: Sequence[tuple[Order, str]]) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -166,3 +166,55 @@ def test_a_state_that_is_lost_or_anothers_is_not_taken_for_none(follower: Follow
     file.write_text(file.read_text()[:-20])
     with pytest.raises(CliError, match="cannot be read"):
         again(tmp_path, [])
+
+
+def test_what_takes_long_is_done_once_and_gives_way_to_a_newer_one(tmp_path: Path, said: list[str]) -> None:
+    class Slow(Hands):
+        def do(self, orders: Sequence[Order]) -> list[str | Callable[[], str]]:  # type: ignore[override]
+            super().do(orders)
+            return [self.long if order.families == ("codes",) else "refused: unknown" for order in orders]
+
+        def long(self) -> str:
+            return "avoided: codes"
+
+    def avoid(revision: int, family: str) -> None:
+        made = entry.make(OPERATOR, "avoid", revision, {"families": [family]}, {"north": (NORTH.public, {})})
+        follower.take("avoid", made)
+
+    follower, hands = again(tmp_path, said), Slow()
+    avoid(1, "codes")
+    ((order, long),) = follower.work(hands)
+    assert follower.work(hands) == [] and follower.waiting, "it is under way"
+    avoid(2, "nonsense")
+    assert follower.work(hands) == []
+    follower.finish(order, long())
+    assert not follower.waiting and len(follower.receipts) == 1, "the newer one's alone"
+    assert entry.confirmed(OPERATOR, "north", "avoid", 2, follower.receipts[0][1]) == "refused: unknown"
+    avoid(3, "codes")
+    ((order, long),) = follower.work(hands)
+    follower.finish(order, "")
+    ((order, long),) = follower.work(hands)
+    follower.finish(order, long())
+    assert not follower.waiting and hands.done == [("avoid", n) for n in (1, 2, 3, 3)]
+
+
+def test_what_takes_long_is_not_forgotten_by_a_full_disk(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(Hands):
+        def do(self, orders: Sequence[Order]) -> list[str | Callable[[], str]]:  # type: ignore[override]
+            if not self.done:
+                monkeypatch.setattr("pqc_mav_cli.fleet.follower.atomic_write", full)
+            super().do(orders)
+            return ["there" if order.drone_id else lambda: "avoided: codes" for order in orders]
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    follower, hands = again(tmp_path, said), Slow()
+    follower.take("avoid", entry.make(OPERATOR, "avoid", 1, {"families": ["codes"]}, {"north": (NORTH.public, {})}))
+    follower.take("drone.d7", value(2))
+    with pytest.raises(CliError):
+        follower.work(hands)
+    monkeypatch.undo()
+    assert len(follower.work(hands)) == 1
