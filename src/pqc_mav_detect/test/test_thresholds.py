@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-import runpy
-import sys
-from pathlib import Path
 
 import pytest
 from scenes import LEAST, Scene
 
 from pqc_mav_detect.channels import CHANNELS, SUMMED
-from pqc_mav_detect.dataset import Row, write_rows
+from pqc_mav_detect.dataset import Row
 from pqc_mav_detect.rules import thresholds
 
 
@@ -53,18 +50,3 @@ def test_the_shipped_table_is_no_stricter_than_it_may_be() -> None:
     for name, threshold in thresholds.shipped().items():
         assert threshold.allowance >= CHANNELS[name].allowance and threshold.limit >= CHANNELS[name].limit
     assert set(thresholds.shipped()) == set(SUMMED)
-
-
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    attack = [Row("a", "gcs", "forgery", "forgery", each.window) for each in rows(drop_auth_fail=500.0)]
-    write_rows(tmp_path / "n.csv.gz", [*rows(), *attack])
-    assert thresholds.main([str(tmp_path / "n.csv.gz")]) == 0
-    assert thresholds.parse(capsys.readouterr().out)["forged"] == LEAST["forged"], "attacks are left out"
-    assert thresholds.main([]) == 2
-
-
-def test_as_a_program_it_reads_the_files_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["thresholds", "/none.csv.gz"])
-    monkeypatch.delitem(sys.modules, thresholds.__name__)
-    with pytest.raises(FileNotFoundError):
-        runpy.run_module(thresholds.__name__, run_name="__main__")

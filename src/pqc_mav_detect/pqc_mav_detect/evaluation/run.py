@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From recordings to the page: `pqcmav detect evaluate`, or `python -m pqc_mav_detect.evaluation.run FOLDER`."""
+"""From recordings to the page of `pqcmav detect evaluate`."""
 
-import argparse
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -172,32 +170,3 @@ def _kept_time(results: Sequence[page.Result]) -> list[str]:
         "than 0.5 s, during them or up to 10 s before: processes of the laboratory itself, attackers among them, did "
         f"not run. All tables include these. {page.without_these(results)}\n",
     ]
-
-
-def main(arguments: Sequence[str]) -> int:
-    """For environments without the command line tool."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--captures", type=Path, nargs="*", default=[])
-    parser.add_argument("--detectors", default=",".join(NAMES))
-    parser.add_argument("--models", type=Path)
-    parser.add_argument("--note", default="")
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args(arguments)
-    try:
-        made = evaluate(
-            options.folder, options.captures, options.detectors.split(","), options.models, options.note, options.jobs
-        )
-    except (ModelError, subprocess.CalledProcessError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    if options.output:
-        options.output.write_text(made, encoding="utf-8")
-    else:
-        print(made)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

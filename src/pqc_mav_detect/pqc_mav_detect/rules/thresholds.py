@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of thresholds: how much of each channel is allowed, and how much beyond that makes an alarm.
 
-    python3 -m pqc_mav_detect.rules.thresholds NORMAL.csv.gz... > thresholds.csv
-
-learns it from windows of normal traffic alone (docs/detection.md says how they were recorded). No attack is needed:
-a threshold is a distance from what was normal.
+`pqcmav detect train --what rules` learns it from windows of normal traffic alone (docs/detection.md says how they were
+recorded). No attack is needed: a threshold is a distance from what was normal.
 """
 
 import csv
 import io
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
-from pathlib import Path
 
 from pqc_mav_detect.channels import CHANNELS, SUMMED
-from pqc_mav_detect.dataset import Row, read_rows, stood_still
+from pqc_mav_detect.dataset import Row, stood_still
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 
@@ -102,17 +98,3 @@ def parse(table: str) -> dict[str, Threshold]:
 def shipped() -> Mapping[str, Threshold]:
     """The committed table."""
     return parse(resources.files("pqc_mav_detect.rules").joinpath(FILE).read_text(encoding="utf-8"))
-
-
-def main(files: Sequence[str]) -> int:
-    """Learns from files and writes the table to stdout."""
-    if not files:
-        print("usage: python3 -m pqc_mav_detect.rules.thresholds NORMAL.csv.gz...", file=sys.stderr)
-        return 2
-    runs = [rows for name in files for rows in read_rows(Path(name)).values()]
-    sys.stdout.write(text(learn([[row for row in rows if not row.episode] for rows in runs])))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
