@@ -38,13 +38,13 @@ def on_request(why: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not os.environ.get("PQCMAV_SLOW"), reason=f"{why}; PQCMAV_SLOW=1 runs it")
 
 
-def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_S) -> Any:
+def until(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_S, step_s: float = 0.01) -> Any:
     """Wait until the condition holds and return what it gave; `what` says in the failure what did not come."""
     deadline = time.monotonic() + deadline_s
     while not (found := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {deadline_s:g} s: {what}")
-        time.sleep(0.01)
+        time.sleep(step_s)
     return found
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
 from pqc_mav_common.errors import one_line
@@ -25,6 +25,7 @@ TELL_S = 1.0
 LOOK_EVERY = 2  # rounds
 ON_REQUEST = frozenset(TUNNEL) - {"TunnelStatus"}
 MOST = 4096  # messages of a topic that are taken in a round
+LINE = 256  # messages told at once: on a slow computer the first of many are not old when the last are decoded
 CALL_S = 10.0
 
 
@@ -85,17 +86,21 @@ class Helper:
         self._subscriptions[topic] = (type_name, made)
 
     def tell(self) -> None:
-        """What has come since the last time, as one line."""
+        """What has come since the last time."""
         from rclpy.serialization import deserialize_message
 
         messages = []
-        now_s = time.monotonic()
         for topic, (type_name, subscription) in self._subscriptions.items():
             for data in _taken(subscription):
+                at_s = time.monotonic()
                 fields = fields_of(deserialize_message(data, subscription.msg_type))
-                messages.append({"topic": topic, "type": type_name, "at_s": now_s, "fields": fields})
+                messages.append({"topic": topic, "type": type_name, "at_s": at_s, "fields": fields})
+                if len(messages) == LINE:
+                    self._say({"messages": messages})
+                    messages = []
         if messages:
             self._say({"messages": messages})
+        now_s = time.monotonic()
         for future in [future for future, until_s in list(self._calls.items()) if until_s < now_s]:
             self._calls.pop(future, None)
             future.cancel()
@@ -149,16 +154,14 @@ def _never(_data: bytes) -> None:
     """A callback that no executor calls."""
 
 
-def _taken(subscription: Any) -> list[bytes]:
+def _taken(subscription: Any) -> Iterator[bytes]:
     """What the middleware has kept for it, as rclpy's executors take it, oldest first."""
-    found: list[bytes] = []
     with subscription.handle:
-        while len(found) < MOST:
+        for _ in range(MOST):
             taken = subscription.handle.take_message(subscription.msg_type, True)
             if taken is None:
-                break
-            found.append(bytes(taken[0]))
-    return found
+                return
+            yield bytes(taken[0])
 
 
 def _request(asked: Mapping[str, Any], kind: Any) -> Any:

@@ -31,6 +31,7 @@ AXE_SHA512 = (
     "4f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5"
 )
 SHOTS = os.environ.get("PQCMAV_SHOTS", "")  # a folder for pictures, to look at
+LOOK_S = 0.05  # between two looks at a page: each takes time from the page itself
 TALLEST = 3800  # px of a picture: the screen of WebKitGTK ends there
 # What the functions below look for. `said`: the innermost elements in sight that contain a text.
 FINDERS = """
@@ -95,7 +96,8 @@ class Page:
 
     def until(self, script: str, *arguments: Any, what: str = "") -> Any:
         """Waits until an expression is true, and gives its value."""
-        return until(lambda: self.run(f"return {script}", *arguments), what or f"{script} {arguments}")
+        found = lambda: self.run(f"return {script}", *arguments)  # noqa: E731
+        return until(found, what or f"{script} {arguments}", step_s=LOOK_S)
 
     def says(self, what: str, where: str = "body") -> None:
         """Waits until a text is in sight."""

@@ -18,7 +18,7 @@ from pqc_mav_common import qos  # noqa: E402
 
 pytestmark = pytest.mark.timeout(300)
 DRONES = 1000
-PERIOD_S = 1.0
+PERIOD_S = 2.0  # slower than a proxy: what sends and reads for a thousand drones shares a processor with the browser
 
 # Goes down the whole list, half a page a time, while answers keep coming. Of each place: whether rows cover the list
 # from its head to its foot, how many rows are elements, and what they are called. `frames`: times between frames [ms].
@@ -67,7 +67,7 @@ class Ground:
         self.node = rclpy.create_node("pqc_proxy", namespace="far", context=self.context)
         self.statuses = self.node.create_publisher(msg.TunnelStatus, "~/status", qos.latched(DRONES))
         self.stats = self.node.create_publisher(msg.TunnelStats, "~/stats", qos.periodic(DRONES))
-        self.links = self.node.create_publisher(msg.LinkQuality, "~/link", qos.periodic(2 * DRONES))
+        self.links = self.node.create_publisher(msg.LinkQuality, "~/link", qos.periodic(DRONES))
         self.rounds = 0
         self.send_statuses()
         self.node.create_timer(PERIOD_S, self.send)
@@ -90,8 +90,7 @@ class Ground:
             rate = 1000.0 + (number * 7 + self.rounds * 13) % 997
             drone = f"drone{number:04}"
             self.stats.publish(self.msg.TunnelStats(drone_id=drone, tx_bytes_per_s=rate, rx_bytes_per_s=rate / 2))
-            for side in ("local", "peer"):
-                self.links.publish(self.msg.LinkQuality(drone_id=drone, side=side, rtt_ms=20.0 + self.rounds % 30))
+            self.links.publish(self.msg.LinkQuality(drone_id=drone, side="local", rtt_ms=20.0 + self.rounds % 30))
 
     def close(self) -> None:
         self.executor.shutdown()
@@ -124,6 +123,8 @@ def test_a_thousand_rows_follow_the_wheel(
     page.open(f"{dashboard.url}/", width).says("1,000 drones")
     page.until("[...document.querySelectorAll('.rows .row .c-rtt_ms')].some((cell) => text(cell).includes('ms'))")
     page.shot(f"fleet-ros-{width}")
+    # By name: a drone that seems silent for a moment, on a machine with much to do, would go up past the walk.
+    page.click(".head button", "Drone")
     walked = page.browser.run_async(WALK)
     assert walked["seen"] == DRONES and walked["gaps"] == 0 and walked["most"] < 60, walked
     # The keyboard reaches both ends of what the wheel went through, and stays there while answers come.
