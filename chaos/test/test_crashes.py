@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import argparse
 import random
+from contextlib import nullcontext
+from typing import Any
 
+import crashes
 import pytest
 from crashes import NODE, SCENES, STOP_S, Outcome, measure, page, run
 
@@ -20,6 +23,27 @@ def test_a_crash(name: str) -> None:
     if scene.program == NODE:
         assert outcome.lost == 0 < outcome.sent, outcome
     assert STOP_S not in outcome.back_s, "of a node that stood still, its answer counts"
+
+
+@pytest.mark.parametrize(("late", "rooms", "lost"), [(0, 1, 5), (3, 3, 5)])
+def test_a_starved_machine_is_tried_again(monkeypatch: pytest.MonkeyPatch, late: int, rooms: int, lost: int) -> None:
+    made: list[str] = []
+
+    class Lossy:
+        def __init__(self, ways: str) -> None:
+            made.append(ways)
+
+        def stop(self, _quiet_s: float) -> dict[str, Any]:
+            return {"late": late, "streams": [{"sent": 100, "received": 95}]}
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(crashes, "Room", lambda _proxy: nullcontext(argparse.Namespace(ways="both")))
+    monkeypatch.setattr(crashes, "TrafficProcess", Lossy)
+    monkeypatch.setattr(crashes, "_crash", lambda _room, _scene: (0.1, "active"))
+    assert measure(SCENES["stopped"], RUNS, random.Random(7)) == Outcome(100, lost, [0.1, 0.1], 0)
+    assert len(made) == rooms
 
 
 def test_the_page_says_what_was_lost() -> None:
