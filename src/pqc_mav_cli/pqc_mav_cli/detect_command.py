@@ -74,12 +74,13 @@ def train(
 ) -> int:
     """Learn thresholds, trees or the transformer from recordings."""
     from pqc_mav_detect.detector import ModelError
-    from pqc_mav_detect.training import FORMS, MADE
+    from pqc_mav_detect.detectors import NAMES
+    from pqc_mav_detect.training import FORMS
     from pqc_mav_detect.training import train as trained
 
     chosen = what.split(",")
-    if unknown := [name for name in chosen if name not in MADE]:
-        raise CliError(f"There is no detector '{unknown[0]}' to train; there are: {', '.join(MADE)}.", ExitCode.USAGE)
+    if unknown := [name for name in chosen if name not in NAMES]:
+        raise CliError(f"There is no detector '{unknown[0]}' to train; there are: {', '.join(NAMES)}.", ExitCode.USAGE)
     if form not in FORMS:
         raise CliError(f"There is no form '{form}'; there are: {', '.join(FORMS)}.", ExitCode.USAGE)
     for name in chosen:
@@ -147,7 +148,10 @@ def score(
         str, typer.Option(help="rules, or xgboost or tst for recorded flights and windows of 'chaos/run record'.")
     ] = "rules",
     model: Annotated[
-        Path | None, typer.Option(help="Another model of xgboost or tst than the shipped one.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Other thresholds, or another model, than shipped: a file that 'train' made.", show_default=False
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> int:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_common import packed
+from pqc_mav_common.errors import one_line
 from pqc_mav_detect.channels import CHANNELS
+from pqc_mav_detect.detector import ModelError
 from pqc_mav_detect.window import Window
 
 STOOD_S, RECOVERS_S = 0.5, 10.0  # a window this long: the machine stood still, and what follows is no normal traffic
@@ -69,11 +71,16 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 def read_rows(path: Path) -> dict[tuple[str, str], list[Row]]:
-    """The rows of each run and end, in order."""
+    """The rows of each run and end, in order. Raises ModelError."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for cells in cells_of(path):
-        row = _row(cells)
-        found.setdefault((row.run, row.end), []).append(row)
+    try:
+        for cells in cells_of(path):
+            row = _row(cells)
+            found.setdefault((row.run, row.end), []).append(row)
+    except KeyError as error:
+        raise ModelError(f"{path} is no recording of windows: it has no column {error}") from None
+    except (OSError, EOFError, TypeError, ValueError) as error:
+        raise ModelError(f"{path} is no recording of windows: {one_line(error)}") from None
     return found
 
 

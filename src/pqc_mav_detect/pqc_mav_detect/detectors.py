@@ -7,15 +7,16 @@ from pqc_mav_detect.detector import Detector, ModelError
 
 RULES, XGBOOST, TST = "rules", "xgboost", "tst"
 NAMES = (RULES, XGBOOST, TST)
-FILES = {XGBOOST: "model.npz", TST: "model.onnx"}  # as training names them
+FILES = {RULES: "thresholds.csv", XGBOOST: "model.npz", TST: "model.onnx"}  # as training names them
 
 
 def make(name: str, model: Path | None = None) -> Detector:
     """A detector. `model`: another one than the committed. Raises ModelError: what is missing, in one line."""
     if name == RULES:
         from pqc_mav_detect.rules.detector import Rules
+        from pqc_mav_detect.rules.thresholds import read as thresholds
 
-        return Rules()
+        return Rules(thresholds(model) if model else None)
     try:
         import numpy  # noqa: F401
     except ImportError:

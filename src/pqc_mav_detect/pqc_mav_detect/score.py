@@ -75,6 +75,8 @@ def score(
             f"{path} has columns alone, and '{name}' judges by the counters of an end, as recorded flights (.mcap) and "
             f"windows of 'chaos/run record' have them: use the detector '{RULES}'."
         )
+    if model:
+        raise ScoreError(f"{path} has columns alone, which are compared with what is calm in them: leave out --model.")
     slots = _slots(path, cells)
     calm = slots_of(normal) if normal else [slot for slot in slots if slot.time_s - slots[0].time_s < calm_s]
     _alike(path, slots[0 if normal else len(calm) :], normal or path, calm)
@@ -127,8 +129,8 @@ def slots_of(path: Path) -> list[Slot]:
 def _windows(path: Path, detector: Callable[[], Detector]) -> list[Score]:
     try:
         runs = read_rows(path)
-    except (ValueError, KeyError) as error:
-        raise ScoreError(f"{path} has windows of another form: {error}.") from None
+    except ModelError as error:
+        raise ScoreError(f"{error}.") from None
     found = []
     for (run, end), rows in runs.items():
         steps = [(row.window.time_s, row.episode, row.window) for row in rows]

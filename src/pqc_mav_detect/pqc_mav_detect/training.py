@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From recordings to models: the table of thresholds, the trees and the transformer."""
 
-import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,6 @@ from pqc_mav_detect.detector import ModelError
 from pqc_mav_detect.detectors import FILES, RULES, XGBOOST
 from pqc_mav_detect.rules import thresholds
 
-MADE = {RULES: "thresholds.csv", **FILES}
 TRAIN = "train-*.parquet"
 NORMAL = "train-normal-*.parquet"
 FORMS = ("patch", "published")
@@ -36,10 +32,13 @@ def train(
     if not files:
         raise ModelError(f"there are no recordings for training in '{folder}': 'pqcmav detect record' makes them")
     into.mkdir(parents=True, exist_ok=True)
-    path = into / MADE[what]
+    path = into / FILES[what]
     if what == RULES:
         runs = [rows for file in files for rows in read_rows(file).values()]
-        path.write_text(thresholds.text(thresholds.learn(runs)), encoding="utf-8")
+        try:
+            path.write_text(thresholds.text(thresholds.learn(runs)), encoding="utf-8")
+        except ValueError as error:
+            raise ModelError(str(error)) from None
         return f"{path}: learned from {sum(map(len, runs))} windows of normal traffic"
     try:
         from pqc_mav_detect.examples import sequences
@@ -62,30 +61,3 @@ def train(
         ) from None
     path.write_bytes(content)
     return f"{path}: the {form} form after {done} steps, {len(content)} bytes"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """For environments without the command line tool: `python -m pqc_mav_detect.training FOLDER INTO`."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("into", type=Path)
-    parser.add_argument("--what", default=",".join(MADE))
-    parser.add_argument("--form", default="patch", choices=FORMS)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--steps", type=int)
-    options = parser.parse_args(arguments)
-    if options.steps is not None and options.steps < 1:
-        parser.error("--steps: give at least 1")
-    try:
-        for what in options.what.split(","):
-            limits = options.seed, options.minutes, options.steps
-            print(train(what, options.folder, options.into, options.form, *limits), flush=True)
-    except ModelError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -153,8 +153,14 @@ def test_files_that_cannot_be_judged(tmp_path: Path, text: str, sentence: str) -
     [
         ("packets\r3\r", "cannot be read"),
         (f"packets\n{'3' * 200_000}\n", "cannot be read"),
-        ("run,end,time_s,span_s,label,episode,opened\na,gcs,1,0.1,,,5\n", "windows of another form: 'silent'"),
-        ("run,end,time_s,span_s,label,episode,silent,opened\na,gcs,1,0.1,,,0,many\n", "windows of another form"),
+        (
+            "run,end,time_s,span_s,label,episode,opened\na,gcs,1,0.1,,,5\n",
+            "is no recording of windows: it has no column 'silent'",
+        ),
+        (
+            "run,end,time_s,span_s,label,episode,silent,opened\na,gcs,1,0.1,,,0,many\n",
+            "is no recording of windows: could not convert",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,18 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scenes import Scene, alarms, judged
 from test_evaluation import recorded
 
 from pqc_mav_detect import training
 from pqc_mav_detect.channels import CHANNELS
-from pqc_mav_detect.classes import FORGERY
+from pqc_mav_detect.classes import FORGERY, Level
 from pqc_mav_detect.dataset import write_rows
 from pqc_mav_detect.detector import ModelError
-from pqc_mav_detect.detectors import RULES, TST, XGBOOST
+from pqc_mav_detect.detectors import FILES, RULES, TST, XGBOOST, make
 from pqc_mav_detect.examples import Seen, targets
 from pqc_mav_detect.learned import OUTPUTS
 from pqc_mav_detect.rules import thresholds
-from pqc_mav_detect.training import MADE, main, train
+from pqc_mav_detect.training import train
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def seen(seed: int) -> list[Seen]:
 
 def test_the_sample_and_the_models_of_the_tree_are_small() -> None:
     package, tests = Path(training.__file__).parent, Path(__file__).parent
-    files = [package / "rules" / MADE[RULES], package / "trees" / MADE[XGBOOST], package / "tst" / MADE[TST]]
+    files = [package / "rules" / FILES[RULES], package / "trees" / FILES[XGBOOST], package / "tst" / FILES[TST]]
     files += [path for path in tests.iterdir() if path.suffix in (".gz", ".npz", ".parquet")]
     assert len(files) >= 5 and sum(path.stat().st_size for path in files) <= 2_000_000
 
@@ -101,16 +103,15 @@ def test_so_many_steps_from_one_seed_make_the_same_transformer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "until"),
+    ("given", "until"),
     [
-        ((), {"budget_s": 1200.0}),
-        (("--minutes", "2"), {"budget_s": 120.0}),
-        (("--steps", "300"), {"steps": 300}),
-        (("--steps", "300", "--minutes", "2"), {"steps": 300}),
+        ({}, {"budget_s": 1200.0}),
+        ({"minutes": 2.0}, {"budget_s": 120.0}),
+        ({"steps": 300, "minutes": 2.0}, {"steps": 300}),
     ],
 )
 def test_training_ends_by_the_clock_or_after_so_many_steps(
-    folder: Path, options: tuple[str, ...], until: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    folder: Path, given: dict[str, Any], until: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[Any] = []
 
@@ -121,14 +122,39 @@ def test_training_ends_by_the_clock_or_after_so_many_steps(
     monkeypatch.setitem(sys.modules, "pqc_mav_detect.tst.train", SimpleNamespace(train=trained))
     monkeypatch.setattr("pqc_mav_detect.tst.train", SimpleNamespace(train=trained), raising=False)
     into = folder / "models"
-    assert main([str(folder), str(into), "--what", "tst", "--form", "published", "--seed", "4", *options]) == 0
+    train(TST, folder, into, "published", 4, **given)
     assert heard == [("published", 4, until)] and (into / "model.onnx").read_bytes() == b"model"
 
 
-def test_what_is_missing_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_thresholds_judge(folder: Path) -> None:
+    train(RULES, folder, folder)
+    table = folder / FILES[RULES]
+    scene = Scene()
+    windows = [*scene.run(10.0), *scene.run(3.0, drop_malformed=6100.0)]
+    assert max(level for level, _ in alarms(judged(make(RULES, table), windows))) > Level.NONE
+    table.write_text(re.sub(r"^([^,]+,[^,]+),[\d.e+-]+,", r"\1,1e9,", table.read_text(), flags=re.MULTILINE))
+    assert alarms(judged(make(RULES, table), windows)) == [(Level.NONE, "")]
+
+
+def test_what_is_missing_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no recordings for training"):
-        train("rules", tmp_path, tmp_path)
-    assert main([str(tmp_path), str(tmp_path), "--what", "rules"]) == 2
-    assert "no recordings for training" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([str(tmp_path), str(tmp_path), "--steps", "0"])
+        train(RULES, tmp_path, tmp_path)
+    table = tmp_path / FILES[RULES]
+    with pytest.raises(ModelError, match="No such file"):
+        make(RULES, table)
+    table.write_text("a,b\n1,2\n")
+    with pytest.raises(ModelError, match="cannot be read: there is no column 'allowance'"):
+        make(RULES, table)
+
+
+def test_a_table_of_something_else_is_no_recording(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    file = tmp_path / "train-normal-x.parquet"
+    parquet.write_table(pyarrow.table({"x": [1, 2]}), file)
+    for what in (RULES, XGBOOST):
+        with pytest.raises(ModelError, match="is no recording of windows: it has no column"):
+            train(what, tmp_path, tmp_path / "models")
+    file.write_bytes(b"PAR1 and no more")
+    with pytest.raises(ModelError, match="is no recording of windows"):
+        train(RULES, tmp_path, tmp_path / "models")

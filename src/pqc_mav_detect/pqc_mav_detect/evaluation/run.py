@@ -96,7 +96,7 @@ def evaluate(
     """The page. Raises ModelError where there are no recordings or a detector cannot be had."""
     if not list(folder.glob("test-*.parquet")):
         raise ModelError(f"there are no recordings for judging in '{folder}': 'pqcmav detect record' makes them")
-    files = {name: models / FILES[name] if models and name in FILES else None for name in names}
+    files = {name: models / FILES[name] if models else None for name in names}
     for name, file in files.items():
         make(name, file)  # what is missing shows before the work
     every = judged(folder, {**files, **dict.fromkeys(TRIVIAL)}, jobs)

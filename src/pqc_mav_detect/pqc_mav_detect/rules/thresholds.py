@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
+from pathlib import Path
 
 from pqc_mav_detect.channels import CHANNELS, SUMMED
 from pqc_mav_detect.dataset import Row, stood_still
+from pqc_mav_detect.detector import ModelError
 from pqc_mav_detect.features import Features
 from pqc_mav_detect.rules.surplus import Surplus, Threshold
 
@@ -92,6 +94,16 @@ def parse(table: str) -> dict[str, Threshold]:
         if name not in found or not found[name].limit > 0 or not found[name].allowance >= 0:
             raise ValueError(f"the table of thresholds has no usable row for '{name}'")
     return found
+
+
+def read(path: Path) -> Mapping[str, Threshold]:
+    """Another table than the committed one. Raises ModelError."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except KeyError as error:
+        raise ModelError(f"the thresholds of '{path}' cannot be read: there is no column {error}") from None
+    except (OSError, TypeError, ValueError, csv.Error) as error:
+        raise ModelError(f"the thresholds of '{path}' cannot be read: {error}") from None
 
 
 @cache
