@@ -74,6 +74,23 @@ def test_what_fails_twice_or_is_gone_stays_a_failure(monkeypatch: pytest.MonkeyP
     assert second == [] and [case.name for case in cases if case.outcome == FAILED] == ["bad"]
 
 
+@pytest.mark.parametrize(
+    ("found", "outcomes"),
+    [
+        ([], [FAILED]),
+        ([Case("pqc_mav_cli", "", SKIPPED)], [FAILED]),
+        ([Case("pqc_mav_cli", "a", PASSED), Case("pqc_mav_cli", "b", SKIPPED)], [PASSED, SKIPPED]),
+    ],
+)
+def test_a_package_whose_tests_did_not_run_has_failed(
+    monkeypatch: pytest.MonkeyPatch, found: list[Case], outcomes: list[str]
+) -> None:
+    monkeypatch.setattr(ros2_conformance, "run", lambda *_: True)
+    monkeypatch.setattr(ros2_conformance.ros2_results, "forget", lambda _: None)
+    monkeypatch.setattr(ros2_conformance.ros2_results, "cases", lambda _: found)
+    assert [case.outcome for case in ros2_conformance.test(["pqc_mav_cli"])] == outcomes
+
+
 @pytest.fixture
 def rclcpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A prefix that has rclcpp, and a colcon."""
