@@ -170,6 +170,11 @@ TEST(Refusals, ADroneWhoseKeyIsKnownMustSign) {
   auto stranger = gcs_env(scene);
   stranger->drone_public = [](std::string_view, const SigInfo&) { return std::optional<Bytes>(); };
   EXPECT_TRUE(run(drone_params(scene), stranger).done()) << "one whose key nobody knows need not";
+  auto other = gcs_env(scene);
+  other->drone_public = [&scene](std::string_view, const SigInfo& sig) {
+    return sig.token == scene.suite->sig->token ? std::optional<Bytes>() : std::optional(Bytes(3));
+  };
+  expect_reject(drone_params(scene), other, Reject::suite_not_allowed);  // the suite is the drone's choice
   scene.drone_signs = true;
   EXPECT_TRUE(run(scene).done());
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "crypto/x25519.hpp"
@@ -100,6 +101,13 @@ struct HandshakeResponder::Impl : HandshakeEnd {
     return {};
   }
 
+  /// Has this drone a public key here, of whatever algorithm? The drone chooses the suite: a thief of the PSK alone would
+  /// choose one whose algorithm the drone has no key for.
+  bool key_is_known() {
+    return std::ranges::any_of(sigs(),
+                               [&](const SigInfo& sig) { return env->drone_public(drone_id, sig).has_value(); });
+  }
+
   /// Why this genuine drone cannot have what it asks for, in the order of docs/protocol.md section 4.
   std::optional<Reject> objection() {
     const auto* asked = find_suite(hello.suite);
@@ -111,8 +119,7 @@ struct HandshakeResponder::Impl : HandshakeEnd {
     }
     if (!hello.hybrid && !drone.allow_pure) return Reject::suite_not_allowed;
     if (!hello.drone_signs && drone.require_signature) return Reject::suite_not_allowed;
-    if (!hello.drone_signs && drone.sign_where_known && env->drone_public(drone_id, *suite->sig))
-      return Reject::suite_not_allowed;
+    if (!hello.drone_signs && drone.sign_where_known && key_is_known()) return Reject::suite_not_allowed;
     const auto verdict = env->check_suite(drone_id, *suite, hello.hybrid);
     if (verdict == Reject::suite_not_allowed) return verdict;
     if (hello.drone_signs) {
