@@ -61,7 +61,13 @@ class Ina219:
         self.setup = setup
 
     def begin(self) -> None:
-        """Writes configuration and calibration and reads both back."""
+        """Writes configuration and calibration and reads both back. Nothing is written to another chip."""
+        found = self._read(registers.CONFIGURATION)
+        if not registers.is_known(found, self.setup):
+            raise SensorError(
+                f"what answers at 0x{self._address:02x} is no INA219 as it starts (its register 0 holds "
+                f"0x{found:04x}), so nothing was written to it; a servo driver has that address, too"
+            )
         self._write(registers.CONFIGURATION, self.setup.configuration)
         self._write(registers.CALIBRATION, self.setup.calibration)
         self.verify()

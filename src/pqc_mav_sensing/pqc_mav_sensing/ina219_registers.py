@@ -85,6 +85,15 @@ class Setup:
     resolution: Resolution
 
 
+def is_known(configuration: int, setup: Setup) -> bool:
+    """Is this word one of an INA219: as after a reset, as all set it up to measure, or as here, whatever its mode?
+
+    Bits 15 and 14 read as 0 (figure 19). An INA226 has 1 there; a PCA9685, which drives servos from the same address,
+    has no mode 7 unless its outputs are stopped.
+    """
+    return configuration & 0xC007 == _MODE_CONTINUOUS or configuration | _MODE_CONTINUOUS == setup.configuration
+
+
 def setup_for(shunt_ohm: float, largest_current_a: float, rate_hz: float, largest_voltage_v: float = 16.0) -> Setup:
     """Configuration and calibration for a shunt and the range that is expected. Raises SensingError."""
     if not 0.0001 <= shunt_ohm <= 10.0:

@@ -128,6 +128,19 @@ def test_all_ones_are_no_reading(bus: FakeBus, clock: Clock) -> None:
     assert sensor.look().outcome is Outcome.TORN
 
 
+@pytest.mark.parametrize("first", [0x1111, 0x1104, 0x0101, 0x2104, 0x3131, 0x4127, 0xFFFF])
+def test_nothing_is_written_to_another_chip_at_its_address(
+    bus: FakeBus, chip: FakeIna219, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PCA9685 (servos; with and without counting on), an INA226, lines that are stuck."""
+    written: list[int] = []
+    monkeypatch.setattr(chip, "read", lambda: first)
+    monkeypatch.setattr(chip, "write", lambda *given: written.append(*given))
+    with pytest.raises(SensorError, match=f"no INA219 as it starts .*0x{first:04x}"):
+        Ina219(bus, ADDRESS, SETUP).begin()
+    assert not written
+
+
 def test_no_answer_is_one_sentence(bus: FakeBus) -> None:
     with pytest.raises(SensorError, match="0x41 does not answer"):
         Ina219(bus, 0x41, SETUP).begin()
