@@ -15,13 +15,16 @@ def folder(environment: Mapping[str, str]) -> Path:
 
 
 def refusal(where: Path) -> str:
-    """Why nothing can be written in a folder, which is made if need be; "" where something can."""
+    """Why no file can be made in a folder, which is made if need be; "" where one can."""
     try:
         where.mkdir(parents=True, exist_ok=True)
+        # access(2) would know of rights and of what is read-only, but not of a file system that is full.
+        tried = where / f".tried-{os.getpid()}"
+        os.close(os.open(tried, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+        tried.unlink()
     except OSError as error:
         return error.strerror or str(error)
-    # access(2) also knows of a file system that is read-only.
-    return "" if os.access(where, os.W_OK | os.X_OK) else "it is not this user's to write, or read-only"
+    return ""
 
 
 def arguments(environment: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -28,6 +29,17 @@ def test_a_folder_is_made_and_one_that_cannot_be_is_refused(tmp_path: Path) -> N
     (tmp_path / "file").touch()
     assert ros_log.refusal(tmp_path / "file" / "log") == "Not a directory"
     assert ros_log.arguments({"ROS_LOG_DIR": str(tmp_path)}) == []
+
+
+def test_a_full_disk_costs_the_log_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is there and may be written, but no file can be made any more: what rcl would end with."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert list(tmp_path.iterdir()) == [] and ros_log.refusal(tmp_path) == "" and list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(os, "open", full)
+    assert ros_log.arguments({"ROS_LOG_DIR": str(tmp_path)}) == list(ros_log.KEEP_NONE)
 
 
 @pytest.mark.parametrize("keeps", [True, False])
