@@ -25,7 +25,7 @@ DRONE_ID = "bench"
 PROXY = "pqc_proxy"
 POWER_PACKAGE, POWER_EXECUTABLE = "pqc_mav_sensing", "pqc_power"
 # An agent that dies is started again at once: the controller waits for it and repeats the run in hand.
-_QUICK_RESPAWN = Respawn(delay_s=0.2, never_first=frozenset({1, 2, 3}))
+_QUICK_RESPAWN = Respawn(delay_s=0.2)
 
 
 def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescription:

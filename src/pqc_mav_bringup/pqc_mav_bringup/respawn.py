@@ -13,6 +13,7 @@ from enum import IntEnum
 CONFIG_ERROR = 2  # exit code by which a process says that its configuration is at fault
 # Of a program that could not be executed (126), or that a shell or the dynamic linker did not find all of (127).
 NOT_EXECUTED = frozenset({126, 127})
+LASTING = frozenset({CONFIG_ERROR, *NOT_EXECUTED})
 # With these exit codes a node has already said on one line what is wrong.
 _SPOKEN_FOR = frozenset({CONFIG_ERROR, 3})
 
@@ -31,10 +32,10 @@ class Respawn:
 
     The first `quick` deaths in a row wait for `delay_s` only: a proxy has to be back within a second, or the
     autopilot's failsafe trips (docs/failsafes.md). Then the delay grows by `factor` up to `max_delay_s`; a life of
-    `settled_s` forgets all of it. An exit with a code of `never_after` is final, as the same start would fail again:
-    the configuration is at fault, or the program could not be executed; one of `never_first` is when it was the first
-    start. After `most_deaths` in a row it is left out and the rest goes on; None = never, as for a proxy: a drone in
-    the air has nothing to gain from giving up. What is not `vital` never ends the rest: it is left out instead.
+    `settled_s` forgets all of it. An exit of the first start with a code of `never_first` is final, as the same start
+    would fail again. Later ones are not: what a file or a library has become since must not end a link in the air, and
+    may be mended. After `most_deaths` in a row it is left out and the rest goes on; None = never, as for a proxy: a
+    drone in the air has nothing to gain from giving up. What is not `vital` never ends the rest, but is left out.
     """
 
     delay_s: float = 0.3
@@ -42,8 +43,7 @@ class Respawn:
     factor: float = 2.0
     max_delay_s: float = 15.0
     settled_s: float = 30.0
-    never_after: frozenset[int] = frozenset({CONFIG_ERROR, *NOT_EXECUTED})
-    never_first: frozenset[int] = frozenset({1, 3})
+    never_first: frozenset[int] = frozenset({1, 3, *LASTING})
     most_deaths: int | None = 20
     vital: bool = True
 
@@ -78,11 +78,10 @@ class Lives:
         self._starts += 1
         if code == 0:
             return Verdict()
-        if policy is None or code in policy.never_after or (self._starts == 1 and code in policy.never_first):
+        if policy is None or (self._starts == 1 and code in policy.never_first):
             if policy is not None and not policy.vital:
                 return Verdict(text=f"ended with {describe(code)}; the rest goes on without it")
-            lasting = code == CONFIG_ERROR or code in NOT_EXECUTED
-            failure = ExitCode.CONFIG if lasting else ExitCode.FAILED
+            failure = ExitCode.CONFIG if code in LASTING else ExitCode.FAILED
             return Verdict(failure=failure, text="" if code in _SPOKEN_FOR else f"ended with {describe(code)}")
         self._deaths = 1 if lived_s >= policy.settled_s else self._deaths + 1
         said = f"ended with {describe(code)}"

@@ -14,7 +14,7 @@ from pqc_mav_bringup.description import (
     Setting,
     SystemDescription,
 )
-from pqc_mav_bringup.respawn import Respawn
+from pqc_mav_bringup.respawn import LASTING, Respawn
 from pqc_mav_bringup.share import config_file
 
 NODE = proxy.NODE
@@ -196,7 +196,7 @@ def _recorder(namespace: str) -> ProcessDescription:
         settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},
         unless={"record": ""},
         # A recorder never takes the link with it, not even if the disk is full already when a drone starts in flight.
-        respawn=Respawn(never_first=frozenset(), vital=False),
+        respawn=Respawn(never_first=LASTING, vital=False),
         hint=_RECORDER_HINT,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pqc_mav_bringup.respawn import Respawn
+from pqc_mav_bringup.respawn import LASTING, Respawn
 from pqc_mav_bringup.systems import SYSTEMS
 
 UNITS = Path(__file__).resolve().parent.parent / "systemd"
@@ -28,7 +28,7 @@ def test_unit(role: str) -> None:
     assert set(options) <= {argument.name for argument in SYSTEMS[role].arguments}
     assert unit["Restart"] == "on-failure"
     assert unit["RestartSec"] == f"{Respawn().delay_s * 1000:.0f}ms", "as the supervisor does"
-    assert {int(code) for code in unit["RestartPreventExitStatus"].split()} == set(Respawn().never_after)
+    assert {int(code) for code in unit["RestartPreventExitStatus"].split()} == set(LASTING)
     assert int(unit["Nice"]) < 0 and int(unit["CPUWeight"]) > 100, "above what systemd gives to others"
     assert unit["NoNewPrivileges"] == "yes" and unit["User"] == "pqcmav"
     assert unit["MemorySwapMax"] == unit["LimitCORE"] == "0"
