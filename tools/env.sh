@@ -10,6 +10,8 @@ elif [ -f "$(dirname "$0")/env.sh" ]; then
   PQCMAV_ROOT="$(cd "$(dirname "$0")/.." && pwd)"
 fi
 export PQCMAV_ROOT
+# shellcheck source=ros.sh
+. "$PQCMAV_ROOT/tools/ros.sh"
 
 # _pm_prepend VAR DIR: puts DIR first unless it is there already or does not exist.
 _pm_prepend() {

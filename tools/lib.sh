@@ -5,6 +5,9 @@
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="$ROOT/.venv"
 DEPS="$ROOT/.deps"
+PQCMAV_ROOT="$ROOT"
+# shellcheck source=ros.sh
+. "$ROOT/tools/ros.sh"
 LIBOQS_PREFIX="$DEPS/liboqs"
 # Where container images are made and kept, by whichever program.
 IMAGE_STORE=(--root "$DEPS/containers/storage" --runroot "$DEPS/containers/run" --storage-driver vfs)
@@ -58,10 +61,13 @@ ros_mode() {
   fi
 }
 
-# Which distribution of ROS 2 comes as wheels, where none is sourced.
+# Which distribution of ROS 2 comes as wheels, where none is sourced: the one of the last time, or Jazzy.
 wheels_of() {
-  case "${ROS_DISTRO:-jazzy}" in
-    jazzy | kilted) echo "${ROS_DISTRO:-jazzy}" ;;
+  local last=
+  if [ -r "$VENV/.pqcmav-stamp" ]; then read -r _ last _ <"$VENV/.pqcmav-stamp" || true; fi
+  if [ "$last" != kilted ]; then last=jazzy; fi
+  case "${ROS_DISTRO:-$last}" in
+    jazzy | kilted) echo "${ROS_DISTRO:-$last}" ;;
     *) die "ROS_DISTRO=$ROS_DISTRO, but that ROS 2 is not sourced: source it, or choose wheels by ROS_DISTRO=jazzy or kilted" ;;
   esac
 }

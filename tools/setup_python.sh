@@ -55,6 +55,9 @@ from_index=true
 if [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}${PIP_FIND_LINKS:-}" ]; then from_index=false; fi
 if $from_index; then require_network "Python packages"; fi
 
+if [ "$mode" = wheels ] && [ "$(uname -m)" != x86_64 ] && [ "$*" != packages ]; then
+  die "the wheels of ROS 2 are for x86-64 alone: source an installed ROS 2, as by '. /opt/ros/jazzy/setup.bash', and run make again"
+fi
 if [ "$(head -n 1 "$stamp" 2>/dev/null || true)" != "$base" ]; then
   # Another interpreter or another ROS 2: what was built against the old one is of no use any more.
   rm -rf "$VENV" "$ROOT/build" "$ROOT/install"

@@ -96,3 +96,36 @@ def test_run_before_the_set_up_says_what_to_do(run: Run, workspace: Path) -> Non
     assert result.returncode == 127 and "make setup" in result.stderr
     (workspace / "install").mkdir(exist_ok=True)
     assert "make setup" not in run("tools/run", "pqcmav-nowhere").stderr
+
+
+@pytest.fixture
+def installed(built: Path) -> dict[str, str]:
+    """An installed ROS 2 with which the clone was set up, and a shell that has not sourced it."""
+    prefix = built / "opt" / "jazzy"
+    prefix.mkdir(parents=True)
+    text = f'export ROS_DISTRO=jazzy AMENT_PREFIX_PATH={prefix} SEEN="${{AMENT_TRACE_SETUP_FILES}}"'
+    for kind in ("bash", "sh"):
+        (prefix / f"setup.{kind}").write_text(text)
+    (built / ".venv" / ".pqcmav-stamp").write_text(f"system jazzy /usr/bin/python3 3.12.3 {built}\n")
+    return {"PQCMAV_ROS_FOLDER": str(prefix.parent)}
+
+
+def test_an_installed_ros_is_sourced_where_nobody_did(built: Path, installed: dict[str, str], run: Run) -> None:
+    """As in a shell of systemd's, which reads no .bashrc; also under `set -u`, which ROS' own files do not bear."""
+    for line in (("tools/run", "env"), ("-euc", ". tools/env.sh; env")):
+        found = environment(run(*line, **installed))
+        assert found["AMENT_PREFIX_PATH"] == f"{built}/install:{built}/opt/jazzy"
+        assert "_ROS_WHEELS_BOOTSTRAP_COMPLETE" not in found
+    other = environment(run("tools/run", "env", **installed, ROS_DISTRO="kilted", AMENT_PREFIX_PATH="/opt/ros/kilted"))
+    assert other["AMENT_PREFIX_PATH"] == f"{built}/install:/opt/ros/kilted"
+
+
+def test_a_new_shell_does_not_make_another_set_up_of_it(built: Path, installed: dict[str, str], run: Run) -> None:
+    script = 'set -euo pipefail; . tools/lib.sh; echo "$(ros_mode) $(wheels_of)"'
+    assert run("-c", script, **installed).stdout == "system jazzy\n"
+    stamp = built / ".venv" / ".pqcmav-stamp"
+    stamp.write_text(f"wheels kilted /usr/bin/python3 3.12.3 {built}\n")
+    assert run("-c", script, **installed).stdout == "wheels kilted\n"
+    assert run("-c", script, **installed, ROS_DISTRO="jazzy").stdout == "wheels jazzy\n"
+    stamp.write_text(f"wheels  /usr/bin/python3 3.12.3 {built}\n")
+    assert run("-c", script, **installed).stdout == "wheels jazzy\n"

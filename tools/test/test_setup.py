@@ -219,3 +219,12 @@ def test_a_first_demos_liboqs_serves_the_demo_and_is_replaced_by_the_whole(run: 
 
 def test_liboqs_unknown_word_is_refused(run: Run) -> None:
     assert_one_error(run("tools/setup_liboqs.sh", "all"), "unknown argument all")
+
+
+def test_where_there_are_no_wheels_nothing_is_deleted(run: Run, fake: Fake, workspace: Path) -> None:
+    fake("uname", "echo aarch64")
+    for folder in (".venv", "build", "install"):
+        (workspace / folder).mkdir()
+    (workspace / ".venv" / ".pqcmav-stamp").write_text("system jazzy as it was\n")
+    assert_one_error(run("tools/setup_python.sh"), "wheels of ROS 2 are for x86-64 alone", "/opt/ros/jazzy/setup.bash")
+    assert all((workspace / folder).is_dir() for folder in (".venv", "build", "install"))
