@@ -23,7 +23,7 @@ Read read_in_pieces(ByteView stream, std::size_t piece) {
   };
   const auto other = [&](ByteView message) { append(out.all, message); };
   feed_in_pieces(stream, piece, [&](ByteView copy) { reader.feed(copy, 0, visit, other); });
-  reader.poll(MavlinkFramer::kSilenceNs, visit, other);
+  reader.poll(kPartsWithinNs, visit, other);
   require(reader.due() == MavlinkFramer::kNever);
   out.errors = reader.errors();
   return out;

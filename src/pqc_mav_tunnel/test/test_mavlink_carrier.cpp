@@ -162,6 +162,32 @@ TEST(MavlinkCarrier, MoreSendersThanPlacesCostTheOldestAlone) {
   EXPECT_EQ(reader.got.size(), 8u);
 }
 
+TEST(MavlinkCarrier, AMessageMayPauseAsLongAsARadioWaitsForItsTurn) {
+  Writer write;
+  const Bytes datagram(548, 7);
+  const auto stream = write(kUp, datagram);
+  Carried reader;
+  std::uint64_t now = 0;
+  for (std::size_t at = 0; at < stream.size(); at += 120, now += 150 * kMs) {
+    EXPECT_GT(reader.reader.due(), now);
+    reader.feed(ByteView(stream).subspan(at, std::min<std::size_t>(120, stream.size() - at)), now);
+  }
+  ASSERT_EQ(reader.got.size(), 1u);
+  EXPECT_EQ(reader.got[0].second, datagram);
+}
+
+TEST(MavlinkCarrier, AMessageDoesNotWaitForTheLostEndOfTheOneBefore) {
+  for (const std::size_t kept : {1, 2, 6, 8, 100, 232}) {
+    Writer write;
+    Carried reader;
+    reader.feed(ByteView(write(kUp, Bytes(223, 0xfe))).first(kept));
+    reader.feed(write(kUp, as_bytes("a command")), kMs);
+    ASSERT_EQ(reader.got.size(), 1u) << kept;
+    EXPECT_TRUE(std::ranges::equal(reader.got[0].second, as_bytes("a command")));
+    EXPECT_EQ(reader.reader.parts(), 1u);
+  }
+}
+
 TEST(MavlinkCarrier, AfterACutNothingIsLeft) {
   Writer write;
   const auto messages = messages_of(write(kUp, Bytes(300, 1)));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "line/mavlink_carrier.hpp"
 
-#include "nanoseconds.hpp"
 #include "route/x25.hpp"
 
 namespace pqcmav {
@@ -9,9 +8,19 @@ namespace {
 
 constexpr std::size_t kHead = 6, kFields = 2;  // of the message, and of its payload before the datagram's bytes
 constexpr std::uint8_t kStart = 0xfe, kDataId = 131, kDataExtra = 223, kSystem = 51, kComponent = 191;
-constexpr std::uint64_t kPartsWithin = 1'000 * kMs;
 
 std::uint16_t sum_of(ByteView checked) noexcept { return x25_add(x25(checked), kDataExtra); }
+
+bool is_ours(ByteView bytes) noexcept {
+  return bytes.size() >= kHead + kFields + 2 && bytes[0] == kStart && bytes[1] >= kFields && bytes[3] == kSystem &&
+         bytes[4] == kComponent && bytes[5] == kDataId;
+}
+
+/// Of a message that is whole.
+bool sum_is_right(ByteView message) noexcept {
+  const auto end = kHead + message[1];
+  return (message[end] | message[end + 1] << 8) == sum_of(message.subspan(1, end - 1));
+}
 
 }  // namespace
 
@@ -47,7 +56,7 @@ PartJoiner::Open& PartJoiner::place_of(LineAddress line) noexcept {
 std::optional<MutableBytes> PartJoiner::take(const CarriedPart& carried, std::uint64_t now) noexcept {
   auto& open = place_of(carried.line);
   const bool follows = open.parts != 0 && open.line == carried.line && open.sequence == carried.sequence &&
-                       open.parts == carried.parts && open.next == carried.part && now - open.since <= kPartsWithin;
+                       open.parts == carried.parts && open.next == carried.part && now - open.since <= kPartsWithinNs;
   if (open.parts != 0 && !follows) ++errors_;  // the rest of that one did not come
   if (!follows) {
     open.parts = 0;
@@ -77,18 +86,19 @@ void PartJoiner::reset() noexcept {
   for (auto& each : open_) each.parts = 0;
 }
 
+bool MavlinkCarrierReader::is_sure(ByteView bytes) noexcept {
+  return is_ours(bytes) && bytes.size() >= kHead + bytes[1] + 2 && sum_is_right(bytes);
+}
+
 std::optional<CarriedPart> MavlinkCarrierReader::carried_by(ByteView message) noexcept {
-  const bool ours = message[0] == kStart && message[1] >= kFields && message[3] == kSystem &&
-                    message[4] == kComponent && message[5] == kDataId;
-  if (!ours) return std::nullopt;
-  const auto end = kHead + message[1];
+  if (!is_ours(message)) return std::nullopt;
   const CarriedPart out{LineAddress::of(message[kHead + 1]), message[2], static_cast<std::uint8_t>(message[kHead] >> 4),
                         static_cast<std::uint8_t>(message[kHead] & 0x0fu),
                         message.subspan(kHead + kFields, message[1] - kFields)};
   const bool last = out.part + 1 == out.parts;
   // The last part has some bytes, unless it is the only one; all others are full.
-  if ((message[end] | message[end + 1] << 8) == sum_of(message.subspan(1, end - 1)) && out.parts >= 1 &&
-      out.parts <= kCarrierParts && out.part < out.parts && out.bytes.size() <= kCarrierPart &&
+  if (sum_is_right(message) && out.parts >= 1 && out.parts <= kCarrierParts && out.part < out.parts &&
+      out.bytes.size() <= kCarrierPart &&
       (last ? !out.bytes.empty() || out.parts == 1 : out.bytes.size() == kCarrierPart))
     return out;
   ++errors_;

@@ -17,6 +17,9 @@ namespace pqcmav {
 inline constexpr std::size_t kCarrierPart = 223;  // with all around it what a SiK radio takes as one message
 inline constexpr std::size_t kCarrierParts = (kLineDatagramMost + kCarrierPart - 1) / kCarrierPart;
 inline constexpr std::size_t kCarrierAround = 6 + 2 + 2;
+/// The parts of a datagram come within this time of the first. An air may pause so long inside a message, too: radios take
+/// turns.
+inline constexpr std::uint64_t kPartsWithinNs = 1'000'000'000;
 /// The longest datagram with all its messages.
 inline constexpr std::size_t kCarrierMost = kLineDatagramMost + kCarrierParts * kCarrierAround;
 
@@ -80,8 +83,12 @@ class MavlinkCarrierReader {
     joiner_.reset();
   }
   [[nodiscard]] std::uint64_t errors() const noexcept { return errors_ + joiner_.errors(); }
+  /// Whole messages of ours so far, also of datagrams that are not complete.
+  [[nodiscard]] std::uint64_t parts() const noexcept { return parts_; }
 
  private:
+  /// Whether the bytes begin with a whole message of ours.
+  [[nodiscard]] static bool is_sure(ByteView bytes) noexcept;
   /// Nothing for messages that are not ours. Counts one of ours that is damaged.
   [[nodiscard]] std::optional<CarriedPart> carried_by(ByteView message) noexcept;
 
@@ -90,12 +97,13 @@ class MavlinkCarrierReader {
     const auto carried = carried_by(message);
     if (!carried) return other(message);
     if (carried->parts == 0) return;
+    ++parts_;
     if (const auto datagram = joiner_.take(*carried, now)) visit(carried->line, *datagram);
   }
 
-  MavlinkFramer framer_;
+  MavlinkFramer framer_{kPartsWithinNs, is_sure};
   PartJoiner joiner_;
-  std::uint64_t errors_ = 0;
+  std::uint64_t errors_ = 0, parts_ = 0;
 };
 
 }  // namespace pqcmav

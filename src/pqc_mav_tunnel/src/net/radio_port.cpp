@@ -179,8 +179,7 @@ void RadioPort::open(std::uint64_t now) {
   out_[0] = 0;  // ends whatever a reader has begun with
   out_begin_ = 0;
   out_end_ = settings_.mavlink ? 0 : 1;
-  foreign_ = 0;
-  foreign_only_ = false;
+  heard_ours();
   opened_ns_ = moved_ns_ = now;
   beat_ns_ = 0;
 }
@@ -217,8 +216,10 @@ void RadioPort::decode(ByteView bytes, std::uint64_t now) {
   const auto on_datagram = [this](LineAddress line, ByteView datagram) { on_frame(line, datagram); };
   if (settings_.mavlink) {
     const auto on_other = [this, now](ByteView message) { on_message(message, now); };
+    const auto parts = messages_.parts();
     messages_.feed(bytes, now, on_datagram, on_other);
     messages_.poll(now, on_datagram, on_other);
+    if (messages_.parts() != parts) heard_ours();
   } else {
     frames_.feed(bytes, on_datagram);
   }
@@ -227,9 +228,13 @@ void RadioPort::decode(ByteView bytes, std::uint64_t now) {
   errors_ = errors;
 }
 
-void RadioPort::on_frame(LineAddress line, ByteView datagram) noexcept {
+void RadioPort::heard_ours() noexcept {
   foreign_ = 0;
   foreign_only_ = false;
+}
+
+void RadioPort::on_frame(LineAddress line, ByteView datagram) noexcept {
+  heard_ours();
   const auto wire = std::ranges::find_if(wires_, [&](const auto& each) { return each->id_ == line.radio_id; });
   if (line.to_drone != drone_end_ || wire == wires_.end()) return counters_.not_mine.add();
   counters_.rx_frames.add();

@@ -118,6 +118,8 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   void lost(std::uint64_t now);
   void read(std::uint64_t now);
   void decode(ByteView bytes, std::uint64_t now);
+  /// Bytes that come are no others' alone.
+  void heard_ours() noexcept;
   void on_frame(LineAddress line, ByteView datagram) noexcept;
   void on_message(ByteView message, std::uint64_t now) noexcept;
   void fetch(Wire& wire, std::uint64_t now) noexcept;

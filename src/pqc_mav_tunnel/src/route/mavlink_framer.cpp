@@ -33,6 +33,17 @@ void MavlinkFramer::skip() noexcept {
   if (begin_ == end_) begin_ = end_ = 0;
 }
 
+/// Leaves an unfinished frame out if a sure one follows: its own end was lost.
+bool MavlinkFramer::skip_to_sure() noexcept {
+  for (auto at = begin_ + 1; sure_ != nullptr && at < end_; ++at) {
+    if (!sure_(ByteView(buffer_).subspan(at, end_ - at))) continue;
+    skipped_ += at - begin_;
+    begin_ = at;
+    return true;
+  }
+  return false;
+}
+
 /// Makes room behind what remains, which is less than a frame.
 void MavlinkFramer::compact() noexcept {
   if (begin_ == 0) return;
