@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pqc_mav_cli.ros_session import TunnelView
 from pqc_mav_cli.wording import short_code
-from pqc_mav_proxy.names import DROPS, KEY_OLD, keys_are_old, plain_is_down, state_name
+from pqc_mav_proxy.names import DROPS, KEY_OLD, keys_are_old, plain_is_down, radio_is_down, state_name
 
 SILENT = "SILENT"
 STANDBY = "standby"  # a ground station whose session only waits
@@ -210,12 +210,13 @@ def _state_cell(view: TunnelView, now_s: float) -> Text:
 
 
 def problems(views: Sequence[TunnelView]) -> list[str]:
-    """One line per tunnel that is not up, or up with old keys or a lost serial port, and has said why."""
+    """One line per tunnel that is not up, or up with old keys or a lost port, and has said why."""
     return [
         f"{end_of(view)} {view.drone_id}: {view.status.last_error}"
         for view in views
         if keys_are_old(view.status.last_error)
         or plain_is_down(view.status.last_error)
+        or radio_is_down(view.status.last_error)
         or (view.status.last_error and state_of(view) not in ("UP", "REKEYING"))
     ]
 

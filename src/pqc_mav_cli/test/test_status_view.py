@@ -96,6 +96,11 @@ def test_without_a_session_there_is_no_suite_and_no_age() -> None:
     assert status_view.problems([view(last_error="old")]) == []
 
 
+@pytest.mark.parametrize("what", ["PLAIN_DOWN", "RADIO_DOWN"])
+def test_a_lost_port_is_a_problem_while_the_link_is_up(what: str) -> None:
+    assert status_view.problems([view(last_error=f"{what}: it was lost.")]) == [f"drone d1: {what}: it was lost."]
+
+
 def test_old_keys_are_shown_while_the_link_is_up() -> None:
     made = view(last_error="KEY_OLD: handshakes fail.")
     assert "UP KEY_OLD" in text(made)
