@@ -196,6 +196,28 @@ TEST_F(EngineSerial, ASlowPortLosesTheOldestWholeDatagrams) {
       << in_all() << " of " << stat(*tunnel.drone, "delivered");
 }
 
+TEST_F(EngineSerial, APortThatTakesNothingIsToldUntilBytesLeave) {
+  Tunnel tunnel({}, serial({{"plain", "serial:" + port.path() + ":9600:rtscts"}}));
+  EventLog log(*tunnel.drone);
+  ASSERT_TRUE(tunnel.connect());
+  ASSERT_TRUE(opens(tunnel));
+  ASSERT_TRUE(eventually([&] {
+    for (int i = 0; i < 20; ++i) tunnel.send_down(std::string(100, 'x'));
+    return count(*tunnel.drone, "dropped") > 0;
+  }));
+  ASSERT_TRUE(eventually([&] { return count(*tunnel.drone, "stuck") > 0 && !endpoint(*tunnel.drone).good; }));
+  EXPECT_TRUE(status(*tunnel.drone).last_error.starts_with("PLAIN_DOWN: The serial port " + port.path()));
+  EXPECT_NE(status(*tunnel.drone).last_error.find("takes nothing: is CTS wired"), std::string::npos);
+  log.gather();
+  EXPECT_TRUE(std::ranges::any_of(log.all(), [](const Event& event) {
+    const auto* line = std::get_if<LogEvent>(&event.what);
+    return line != nullptr && line->text.find("takes nothing") != std::string::npos;
+  }));
+  (void)port.receive(1 << 20, 50ms);
+  tunnel.send_down("again");
+  EXPECT_TRUE(eventually([&] { return endpoint(*tunnel.drone).good; }));
+}
+
 TEST_F(EngineSerial, NothingComesOfADatagramAboveThisEndsLimit) {
   for (const std::int64_t bundle_ms : {0, 20}) {
     const FlatConfig bundles{{"bundle_ms", bundle_ms}, {"bundle_bytes", 1432}};

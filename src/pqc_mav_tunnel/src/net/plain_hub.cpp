@@ -103,6 +103,7 @@ std::vector<EndpointStatus> PlainHub::endpoints() const {
                     {"dropped", c.dropped.get()},
                     {"skipped_bytes", c.skipped.get()},
                     {"opened", c.opened.get()},
+                    {"stuck", c.stuck.get()},
                     {"refused", c.refused.get()},
                     {"too_big", c.too_big.get()},
                     {"kernel_dropped", c.kernel.get()}}});

@@ -31,6 +31,7 @@ struct EndpointCounters {
   Counter dropped;  // datagrams for it that it did not take in time
   Counter skipped;  // bytes of its stream that were no MAVLink
   Counter opened;   // times it was opened, or a client came
+  Counter stuck;    // times the serial port took nothing for a second, and what it held was thrown away
   Counter refused;  // clients for whom there was no room
   Counter too_big;  // datagrams from it above max_payload
   Counter kernel;   // datagrams from it that the kernel dropped, because its receive buffer was full

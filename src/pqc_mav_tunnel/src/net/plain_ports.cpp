@@ -63,6 +63,7 @@ class SerialPlainPort : public PlainPort {
     }
     if (auto port = opener_.open(now)) {
       stream_.open(std::move(*port), tag(0));
+      stuck_ = {};
       counters.opened.add();
     }
     show();
@@ -73,13 +74,25 @@ class SerialPlainPort : public PlainPort {
     opener_.lost(stream_.close(), now);
     show();
   }
-  void show() { hub_.show(index_, stream_.is_open() ? "open" : "", opener_.problem()); }
+  void show() {
+    if (!stream_.is_open()) return hub_.show(index_, "", opener_.problem());
+    hub_.show(index_, "open", stuck_.is_blocked() ? blocked() : "");
+  }
+  [[nodiscard]] std::string blocked() const {
+    return "The serial port " + opener_.options().path + " takes nothing" +
+           (opener_.options().flow_control ? ": is CTS wired, and flow control on at the other side?" : ".");
+  }
   /// With flow control the other side may take nothing for long: a command that waits is not to come then.
   void unstick(std::uint64_t now) {
-    const auto held = held_output(stream_.fd());
-    if (!stuck_.is_stuck(held + stream_.waiting(), counters.tx_bytes.get() - held, now)) return;
-    stream_.forget();
-    forget_output(stream_.fd());
+    const bool blocked_before = stuck_.is_blocked();
+    if (stuck_.is_stuck(held_output(stream_.fd()), stream_.waiting(), counters.tx_bytes.get(), now)) {
+      stream_.forget();
+      stuck_.threw_away(forget_output(stream_.fd()));
+      counters.stuck.add();
+    }
+    if (stuck_.is_blocked() == blocked_before) return;
+    if (!blocked_before) hub_.log(LogLevel::warning, blocked() + " What waits for 1 s is dropped.");
+    show();
   }
 
   SerialOpener opener_;

@@ -14,7 +14,7 @@
 namespace pqcmav {
 namespace {
 
-constexpr std::uint64_t kReopenMostNs = 500 * kMs, kStuckNs = kS, kRadioShowNs = 100 * kMs;
+constexpr std::uint64_t kReopenMostNs = 500 * kMs, kRadioShowNs = 100 * kMs;
 constexpr std::uint64_t kNoFrameNs = 4 * kS, kActiveNs = 5 * kS;
 constexpr double kUnknownMost = 5'500;       // bytes/s: a radio may have a port that is far quicker than its air
 constexpr std::uint64_t kForeignLeast = 64;  // bytes: less than that is noise
@@ -133,10 +133,10 @@ void RadioPort::watch(std::vector<pollfd>& on) const {
 
 std::uint64_t RadioPort::due(std::uint64_t now) const noexcept {
   if (!port_) return opener_.due();
-  auto out = messages_.due();
+  auto out = std::min(messages_.due(), stuck_.due());
   for (const auto& wire : wires_) out = std::min(out, wire->again_.due());
   if (foreign_ >= kForeignLeast && !foreign_only_) out = std::min(out, quiet_since_ns_ + kNoFrameNs);
-  if (out_begin_ != out_end_) return std::min(out, moved_ns_ + kStuckNs);
+  if (out_begin_ != out_end_) return out;
   const auto ready = std::max(pace_.ready_at(queued(), now), now + kMs);
   const bool waits = std::ranges::any_of(wires_, [](const auto& wire) { return !wire->queue_.empty(); });
   return std::min(out, waits ? ready : std::max(heartbeat_due(), ready));
@@ -180,7 +180,8 @@ void RadioPort::open(std::uint64_t now) {
   out_begin_ = 0;
   out_end_ = settings_.mavlink ? 0 : 1;
   heard_ours();
-  opened_ns_ = moved_ns_ = now;
+  opened_ns_ = now;
+  stuck_ = {};
   beat_ns_ = 0;
 }
 
@@ -344,7 +345,6 @@ bool RadioPort::write_rest(std::uint64_t now) {
     out_begin_ += static_cast<std::size_t>(taken);
     counters_.tx_bytes.add(static_cast<std::uint64_t>(taken));
     pace_.wrote(static_cast<std::size_t>(taken), now);
-    moved_ns_ = now;
   }
   return true;
 }
@@ -357,13 +357,9 @@ void RadioPort::write(std::uint64_t now) {
 /// With flow control a radio may refuse bytes for long: what waits is worth nothing then, and a frame of which a part
 /// left is lost to its reader in any case.
 void RadioPort::unstick(std::uint64_t now) {
-  const auto held = queued();
-  if (held < held_ || (held == 0 && out_begin_ == out_end_)) moved_ns_ = now;
-  held_ = held;
-  if (now < moved_ns_ + kStuckNs) return;
-  moved_ns_ = now;
+  if (!stuck_.is_stuck(queued(), out_end_ - out_begin_, counters_.tx_bytes.get(), now)) return;
   counters_.stuck.add();
-  forget_output(port_);
+  stuck_.threw_away(forget_output(port_));
   pace_.forget();
   for (const auto& wire : wires_) counters_.dropped.add(wire->queue_.clear());
   out_[0] = 0;

@@ -24,6 +24,7 @@
 #include "net/counters.hpp"
 #include "net/net.hpp"
 #include "net/serial_opener.hpp"
+#include "net/stuck_watch.hpp"
 #include "pqc_mav_tunnel/config.hpp"
 #include "pqc_mav_tunnel/events.hpp"
 
@@ -155,8 +156,8 @@ class RadioPort : public std::enable_shared_from_this<RadioPort> {
   ByteArray<kCarrierMost> out_;  // what is being written
   std::size_t out_begin_ = 0, out_end_ = 0, turn_ = 0;
   std::uint64_t beat_ns_ = 0, opened_ns_ = 0;
-  std::uint64_t moved_ns_ = 0, quiet_since_ns_ = 0, shown_ns_ = 0;
-  std::size_t held_ = 0;       // by the driver, when it was last asked
+  std::uint64_t quiet_since_ns_ = 0, shown_ns_ = 0;
+  StuckWatch stuck_;
   std::uint64_t foreign_ = 0;  // bytes since the last frame of ours
   bool foreign_only_ = false;  // and for too long
   std::uint64_t errors_ = 0;   // of the readers, as counted

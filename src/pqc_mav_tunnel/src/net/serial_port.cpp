@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -114,7 +115,11 @@ std::size_t held_output(const Fd& port) noexcept {
   return ::ioctl(port.get(), TIOCOUTQ, &held) == 0 && held > 0 ? static_cast<std::size_t>(held) : 0;
 }
 
-void forget_output(const Fd& port) noexcept { ::ioctl(port.get(), TCFLSH, TCOFLUSH); }
+std::size_t forget_output(const Fd& port) noexcept {
+  const auto held = held_output(port);
+  ::ioctl(port.get(), TCFLSH, TCOFLUSH);
+  return held - std::min(held, held_output(port));
+}
 
 void close_serial(Fd& port) noexcept {
   if (!port) return;

@@ -21,8 +21,8 @@ struct SerialOptions {
 Fd open_serial(const SerialOptions& options);
 /// Bytes that were written and have not left.
 std::size_t held_output(const Fd& port) noexcept;
-/// What was written and has not left is thrown away.
-void forget_output(const Fd& port) noexcept;
+/// What was written and has not left is thrown away. Returns how many bytes, as far as the driver says it.
+std::size_t forget_output(const Fd& port) noexcept;
 /// Closes without waiting for what has not been sent.
 void close_serial(Fd& port) noexcept;
 
