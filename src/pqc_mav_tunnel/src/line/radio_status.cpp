@@ -14,6 +14,8 @@ constexpr std::size_t kStatusSize = 9, kHead1 = 6, kHead2 = 10, kHeartbeatSize =
 
 }  // namespace
 
+bool is_of_radio(ByteView message) noexcept { return message[message[0] == 0xfd ? 6 : 4] == kRadioComponent; }
+
 std::optional<RadioStatus> parse_radio_status(ByteView message) noexcept {
   if (message.size() < kHead1 + 2) return std::nullopt;
   const bool second = message[0] == 0xfd;

@@ -18,6 +18,9 @@ struct RadioStatus {
 /// Of a whole MAVLink message, version 1 or 2, of any system's radio (component 68); nothing of another message.
 std::optional<RadioStatus> parse_radio_status(ByteView message) noexcept;
 
+/// Whether a whole MAVLink message is a radio's own, as RADIO_STATUS is, and an ELRS receiver's RC_CHANNELS_OVERRIDE.
+bool is_of_radio(ByteView message) noexcept;
+
 inline constexpr std::size_t kRadioStatusSize = 17;
 /// The word of a radio whose buffer has so much room, from system 51 component 68 as firmware of SiK radios sends it. In
 /// MAVLink 1: it does not change which version the autopilot answers in, and autopilots take it unsigned.

@@ -245,9 +245,10 @@ void RadioPort::on_frame(LineAddress line, ByteView datagram) noexcept {
 }
 
 void RadioPort::on_message(ByteView message, std::uint64_t now) noexcept {
+  if (!is_of_radio(message)) return;
+  foreign_ -= std::min<std::uint64_t>(foreign_, message.size());  // no sign of a wrong rate
   const auto word = parse_radio_status(message);
   if (!word) return;
-  foreign_ -= std::min<std::uint64_t>(foreign_, message.size());  // the radio's own, and no sign of a wrong rate
   status_ = word;
   rate_.on_word(word->free_percent, waiting_bytes(), now);
 }
