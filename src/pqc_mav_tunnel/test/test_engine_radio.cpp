@@ -85,6 +85,7 @@ TEST_P(EngineRadio, AnAdapterThatWasUnpluggedCarriesAgain) {
     tunnel.air.unplug(1);
     ASSERT_TRUE(eventually([&] { return !RadioTunnel::radio(*tunnel.drone).good; }));
     EXPECT_TRUE(status(*tunnel.drone).last_error.starts_with("RADIO_DOWN: The serial port "));
+    EXPECT_TRUE(eventually([&] { return tunnel.drone->links().at(0).radio.value().kbit == 0; }));
     tunnel.air.plug(1);
     ASSERT_TRUE(eventually([&] { return RadioTunnel::count(*tunnel.drone, "opened") == 1u + round; }));
     ASSERT_TRUE(eventually([&] {

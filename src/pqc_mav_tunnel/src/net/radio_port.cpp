@@ -383,7 +383,7 @@ void RadioPort::show(std::uint64_t now) {
   }
   std::string state = "open, " + std::to_string(kbit) + " kbit/s";
   RadioQuality quality;
-  quality.kbit = kbit;
+  quality.kbit = port_ ? kbit : 0;
   if (status_ && rate_.speaks(now)) {
     const auto full = 100 - std::min<unsigned>(status_->free_percent, 100);
     quality.rssi = status_->rssi;
