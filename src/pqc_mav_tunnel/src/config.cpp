@@ -232,9 +232,13 @@ void read_drone(Reader& in, EngineConfig& out) {
   }
   check_paths(out);
   if (out.has_radio()) {
-    if (auto& radio = out.peers.front().radio) complete_radio(out, radio_id, chose_ms, chose_bytes, *radio);
-    for (auto& path : out.paths)
-      if (path.radio) complete_radio(out, radio_id, chose_ms, chose_bytes, *path.radio);
+    const auto complete = [&](std::optional<RadioSettings>& radio) {
+      if (!radio) return;
+      complete_radio(out, radio_id, chose_ms, chose_bytes, *radio);
+      check_radio_apart("", *radio, out.plain_endpoints);
+    };
+    complete(out.peers.front().radio);
+    for (auto& path : out.paths) complete(path.radio);
     in.effective["compact"] = out.compact = true;
     // A first handshake takes seconds of the air, and would end no silence of the radio.
     if (!in.chosen("reconnect_after_s")) in.effective["reconnect_after_s"] = out.reconnect_after_s = kRadioReconnectS;
@@ -291,6 +295,7 @@ void read_gcs(Reader& in, EngineConfig& out) {
       entry.radio = parse_radio(text, "drone." + id + ".radio");
       complete_radio(out, radio_id, chose_ms, chose_bytes, *entry.radio);
       check_radio("drone." + id + ".", *entry.radio, out.drones);
+      check_radio_apart("drone." + id + ".", *entry.radio, entry.plain_endpoints);
     }
     out.drones.push_back(std::move(entry));
   }

@@ -2,6 +2,7 @@
 #include "config_radio.hpp"
 
 #include "constants.hpp"
+#include "net/plain_endpoint.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -15,6 +16,13 @@ void complete_radio(const EngineConfig& config, std::int64_t radio_id, bool chos
     throw TunnelError(Errc::config_invalid, "'max_payload' is " + std::to_string(config.max_payload) +
                                                 "; over a serial radio it may be " +
                                                 std::to_string(kLineDatagramMost - kOverhead) + " at most.");
+}
+
+void check_radio_apart(const std::string& key, const RadioSettings& radio, const std::vector<std::string>& plain) {
+  for (const auto& endpoint : parse_plain_endpoints(plain, key + "plain_endpoints"))
+    if (endpoint.kind == PlainEndpoint::Kind::serial && endpoint.path == radio.path)
+      throw TunnelError(Errc::config_invalid, "'" + radio.text + "' is the radio, and '" + endpoint.text + "' of '" +
+                                                  key + "plain' is the same port: give the autopilot another one.");
 }
 
 void check_radio(const std::string& key, const RadioSettings& radio, const std::vector<DroneEntry>& others) {

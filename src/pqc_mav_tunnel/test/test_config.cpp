@@ -183,6 +183,17 @@ TEST(Config, SeveralGroundStations) {
                  with(kDrone, {{"peer", "north@a,south@b"}, {"failover_after_s", 0.5}}));
 }
 
+TEST(Config, ARadioAndAnAutopilotHavePortsOfTheirOwn) {
+  const std::string port = "serial:/dev/ttyUSB0:57600";
+  const FlatConfig plain{{"plain", "serial:/dev/ttyUSB0:115200"}};
+  const auto refused = [](const FlatConfig& values) {
+    expect_refused(Errc::config_invalid, {"serial:/dev/ttyUSB0:57600", "plain", "the same port"}, values);
+  };
+  refused(with(with(kDrone, {{"peer", port}}), plain));
+  refused(with(with(kDrone, {{"paths", Names{"lte", "radio"}}, {"path.radio.via", port}}), plain));
+  refused(with(kGcs, {{"drone.uav1.radio", port}, {"drone.uav1.plain", port}}));
+}
+
 TEST(Config, SeveralPaths) {
   const auto paths = [](const Names& names, const FlatConfig& more = {}) {
     return with(with(kDrone, {{"paths", names}}), more);
