@@ -55,7 +55,10 @@ std::string group_of(const std::string& path) {
 [[noreturn]] void refuse_open(int error, const std::string& path) {
   if (error == ENOENT || error == ENODEV || error == ENXIO)
     refuse_port(Errc::io, path, "is not there; plug it in, or correct its name.");
-  if (error == EACCES || error == EPERM)
+  if (error == EPERM)
+    refuse_port(Errc::permission, path,
+                "is kept from this service or container: allow it there (systemd: DeviceAllow=" + path + " rw).");
+  if (error == EACCES)
     refuse_port(Errc::permission, path,
                 "is not open to the user " + user_name() + ": 'sudo usermod -aG " + group_of(path) + " " + user_name() +
                     "', and log in again (a service: restart it).");
