@@ -70,6 +70,8 @@ class ThermalNode(SensingNode):
         values: dict[str, object] = {"zone": view.zone, "refused": refused, "root": self._root, "source": self._source}
         if self._firmware is not None:
             values["firmware_since_start"] = "; ".join(self._firmware.since_start)
+        elif self._vcgencmd and self._firmware_s:
+            values["firmware"] = "vcgencmd gives no answer: this user needs /dev/vcio, which the group 'video' may use"
         if not view.valid:
             return [Diagnostic("temperature", Level.ERROR, view.reason, values)]
         if view.throttled:

@@ -12,7 +12,7 @@ from pqc_mav_interfaces.msg import PowerSample, SystemLoad, ThermalState
 from rclpy.qos import qos_profile_sensor_data
 from std_srvs.srv import SetBool
 
-from pqc_mav_sensing import power_node
+from pqc_mav_sensing import power_node, vcgencmd
 from pqc_mav_sensing.errors import SensingError
 from pqc_mav_sensing.power_node import PowerNode, interval_s
 from pqc_mav_sensing.power_source import ModelSource
@@ -43,6 +43,14 @@ def test_thermal_from_a_tree_that_goes_and_comes(made: Bench, tmp_path: Path, si
     made.until(lambda: not got[-1].valid)
     fake.zone(0, "cpu-thermal", 51.0)
     made.until(lambda: got[-1].valid)
+
+
+def test_a_firmware_that_says_nothing_is_named(made: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a unit that may not use /dev/vcio: vcgencmd is there and fails."""
+    FakeThermal(tmp_path).zone(0, "cpu-thermal", 51.0)
+    monkeypatch.setattr(vcgencmd, "find", lambda: "false")
+    node = made.start(ThermalNode, thermal_root=str(tmp_path))
+    made.until(lambda: "/dev/vcio" in str(node.diagnose()[0].values.get("firmware")))
 
 
 def test_power_without_a_sensor_is_a_model_and_says_so(made: Bench, tmp_path: Path) -> None:
