@@ -173,7 +173,7 @@ def rotate(
         share += f", of which psk.key alone: it has its own signing keys. Or 'pqcmav invite {who}', 'join --replace'"
     knowing = key_changes.grounds_of(root, who)
     if now:
-        here = _end_session(who, root, socket)
+        here = _end_session(who, root, knowing, socket)
         others = [str(ground) for ground in knowing if ground.name != here]
         elsewhere = (
             f" at {here}. It still counts at the other ground stations: bring each its folder ({', '.join(others)}), "
@@ -191,11 +191,13 @@ def rotate(
     )
 
 
-def _end_session(drone: str, root: Path, socket: str) -> str:
-    """Has the ground station of this machine read its keys and end the session. Returns its gcs_id.
+def _end_session(drone: str, root: Path, knowing: list[Path], socket: str) -> str:
+    """Has the ground station of this machine read its keys, of which it may have a copy, and end the session.
 
-    Raises CliError if that is no use.
+    Returns its gcs_id. Raises CliError if that is no use.
     """
+    from pqc_mav_cli.joining import ground_keys
+
     there = (
         f"{drone} has a new PSK in {root}, but its session goes on and the old key still counts: {{}}. Bring the "
         f"ground station its folder, and call 'pqcmav drones end {drone}' there."
@@ -204,8 +206,15 @@ def _end_session(drone: str, root: Path, socket: str) -> str:
         if control is None:
             raise CliError(there.format("no ground station runs on this machine"))
         try:
-            renewed = control.ask("drones", action="end", drone=drone)["renewed"]
             here = str(control.ask("status").get("gcs_id", "gcs"))
+            ground = next((each for each in knowing if here == each.name or len(knowing) == 1), None)
+            running = ground_keys.copied_to(root / ground, ground_keys.read_by(control)) if ground else None
+            if ground and running and os.access(running, os.R_OK | os.W_OK | os.X_OK):
+                ground_keys.check_running(root / ground, running)
+                ground_keys.hand_over(root / ground, running, drone)
+            renewed = control.ask("drones", action="end", drone=drone)["renewed"]
+        except CliError as error:
+            raise CliError(there.format(str(error).removesuffix("."))) from None
         except OSError as error:
             raise CliError(there.format(f"no answer from {control.place.path} ({error})")) from None
         except ControlError as error:

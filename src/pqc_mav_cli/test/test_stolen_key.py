@@ -145,12 +145,24 @@ def test_the_only_drone_is_out_after_a_reload_once_it_is_revoked(scene: Scene) -
     assert scene.gcs.status()[0]["suite"] == ""
 
 
+def test_a_ground_station_that_reads_a_copy_gets_the_new_key(scene: Scene, tmp_path: Path) -> None:
+    """As the Debian package's, whose keys are made in root's home."""
+    home = tmp_path / "home"
+    shutil.copytree(scene.root, home)
+    psk = Path("gcs") / "psk" / "d1.key"
+    old = (scene.root / psk).read_bytes()
+    ended = pqcmav("keys", "rotate", "d1", "--now", "--root", str(home))
+    assert ended.returncode == 0 and "its session has ended" in ended.stderr, ended.stderr
+    assert (scene.root / psk).read_bytes() == (home / psk).read_bytes() != old
+    pqc_mav_tunnel.init_keys(str(home), ["d2"], sig_tokens=["mldsa44"])
+    assert "no drone 'd2'" in refused(1, "keys", "rotate", "d2", "--now", "--root", str(home))
+
+
 def test_where_now_cannot_be_it_says_what_is_left_to_do(scene: Scene, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     pqc_mav_tunnel.init_keys(str(elsewhere), ["d1", "d2"], sig_tokens=["mldsa44"])
     said = refused(1, "keys", "rotate", "d1", "--now", "--root", str(elsewhere))
-    assert "reads its keys elsewhere" in said and "pqcmav drones end d1" in said
-    assert "no drone 'd2'" in refused(1, "keys", "rotate", "d2", "--now", "--root", str(elsewhere))
+    assert "signing keys are not those of" in said and "pqcmav drones end d1" in said
     assert "DRONE --now" in refused(2, "keys", "rotate", "gcs", "--now", "--root", str(elsewhere))
     scene.gcs.stop()
     said = refused(1, "keys", "rotate", "d1", "--now", "--root", str(elsewhere))

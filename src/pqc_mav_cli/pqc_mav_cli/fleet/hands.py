@@ -206,9 +206,6 @@ class Hands:
                 if there.exists() and there.read_bytes() != order.files[_PSK].encode():
                     self._renewed.add(order.drone_id)
                 hand_over(folder, self.keys, order.drone_id)
-                for old in (self.keys / "drones" / order.drone_id).glob("*.pub"):
-                    if old.name not in order.files:
-                        old.unlink()
             except OSError as error:
                 raise CliError(f"The keys of {order.drone_id} cannot be replaced: {error}.") from None
         return ""

@@ -2,8 +2,8 @@
 """What an invitation reads and writes of the ground's keys."""
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
@@ -99,24 +99,36 @@ def check_running(ground: Path, running: Path) -> None:
 
 
 def hand_over(ground: Path, running: Path, drone: str) -> None:
-    """Copies a drone's PSK and public keys, and missing signing keys; the folder's owner owns them. Raises CliError."""
-    wanted = [Path("psk") / f"{drone}.key"]
-    wanted += [Path("drones") / drone / path.name for path in sorted((ground / "drones" / drone).glob("*.pub"))]
+    """Makes a drone's PSK and public keys those of `ground`, and copies missing signing keys. Raises CliError."""
+    public = Path("drones") / drone
+    wanted = [Path("psk") / f"{drone}.key", *(public / path.name for path in sorted((ground / public).glob("*.pub")))]
     signing = [Path("sig") / path.name for path in sorted((ground / "sig").iterdir())]
     wanted += [name for name in signing if not (running / name).exists()]
     try:
         for name in wanted:
             write_key(running, name, (ground / name).read_text("ascii"))
+        if (running / public).exists():
+            with _folder(running, public) as (folder, _):
+                for old in os.listdir(folder):  # noqa: PTH208 - one too many locks out who has not its other half
+                    if old.endswith(".pub") and public / old not in wanted:
+                        os.unlink(old, dir_fd=folder)
     except OSError as error:
         raise CliError(f"The keys cannot be copied to {running}: {error}.") from None
 
 
 def write_key(top: Path, name: Path, text: str) -> None:
-    """A key below a folder, whose owner owns it; no link below is followed, for root's rights are not that owner's."""
+    """A key below a folder, whose owner owns it."""
+    with _folder(top, name.parent) as (folder, owner):
+        atomic_write(Path(name.name), text, mode=0o600, owner=owner, folder=folder)
+
+
+@contextmanager
+def _folder(top: Path, below: Path) -> Iterator[tuple[int, os.stat_result]]:
+    """A folder, made if need be, and `top`'s owner. No link below is followed: root's rights are not that owner's."""
     folder = os.open(top, _FOLDER)
     try:
         owner = os.fstat(folder)
-        for part in name.parts[:-1]:
+        for part in below.parts:
             made = False
             with suppress(FileExistsError):
                 os.mkdir(part, 0o700, dir_fd=folder)
@@ -125,6 +137,6 @@ def write_key(top: Path, name: Path, text: str) -> None:
             os.close(outer)
             if made and os.geteuid() == 0:
                 os.fchown(folder, owner.st_uid, owner.st_gid)
-        atomic_write(Path(name.name), text, mode=0o600, owner=owner, folder=folder)
+        yield folder, owner
     finally:
         os.close(folder)

@@ -111,6 +111,10 @@ def test_the_running_ground_s_folder_gets_what_it_lacks(root: Path, tmp_path: Pa
     shutil.copy(tmp_path / "new" / "gcs" / "psk" / "d1.key", ground / "psk" / "d1.key")
     ground_keys.hand_over(ground, running, "d1")
     assert share.read_folder(running) == share.read_folder(ground)
+    # a drone that was revoked and is invited again: it has no signing keys any more
+    shutil.rmtree(ground / "drones" / "d1")
+    ground_keys.hand_over(ground, running, "d1")
+    assert share.read_folder(running) == share.read_folder(ground)
 
 
 def test_a_ground_with_other_signing_keys_is_refused(root: Path, tmp_path: Path) -> None:
