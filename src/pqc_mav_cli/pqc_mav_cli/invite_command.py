@@ -29,7 +29,9 @@ def invite(
         str, typer.Option(help="Host name or address by which the drone reaches this machine. Default: its own.")
     ] = "",
     port: Annotated[int, typer.Option(min=0, max=65535, help="UDP port to wait on; 0 takes a free one.")] = PORT,
-    bind: Annotated[str, typer.Option(help="Local address to wait on; empty = every IPv4 address.")] = "",
+    bind: Annotated[
+        str, typer.Option(help="Local address to wait on; empty = every address of the kind that the line names.")
+    ] = "",
     peer: Annotated[
         str, typer.Option(help="The drone's 'peer', if not the same address, e.g. of several ground stations.")
     ] = "",
@@ -63,6 +65,7 @@ def invite(
     channel.end_in_good_order()
     root = root.expanduser()
     host = address or own_address()
+    bind = bind or ("::" if ":" in host else "")
     with trial.Ground(gcs_id, bind, data_port, socket_path) as ground:
         keys = ground_keys.station_folder(root, ground.gcs_id)
         ground_keys.make(root, [drone], ground.gcs_id)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pqcmav join`: a drone fetches its keys by the line that `pqcmav invite` printed at the ground."""
 
+import shlex
 import socket
 import sys
 from pathlib import Path
@@ -95,8 +96,9 @@ def _start(got: share.Share, folder: Path, suite: str) -> str:
         settings = {"drone_id": got.drone_id, "peer": got.peer, "keys": folder, **({"suite": suite} if suite else {})}
         lines = "".join(f"  {name}: {value}\n" for name, value in settings.items())
         return f"In {package.config} set\n{lines}then: systemctl enable --now pqcmav-tunneld@drone"
-    more = f" --suite {suite}" if suite else ""
-    return f"pqcmav up drone --drone-id {got.drone_id} --peer {got.peer} --keys {folder}{more}"
+    more = ["--suite", suite] if suite else []
+    given = ["--drone-id", got.drone_id, "--peer", got.peer, "--keys", str(folder), *more]
+    return shlex.join(["pqcmav", "up", "drone", *given])
 
 
 def _own_pairs(got: share.Share) -> dict[str, str]:

@@ -26,6 +26,8 @@ def check(folder: Path, replace: bool) -> None:
         raise CliError(f"{folder} is a file; give another folder with --keys.", ExitCode.USAGE)
     if folder.is_symlink():
         raise CliError(f"{folder} is a link; give the folder itself with --keys.", ExitCode.USAGE)
+    if folder.is_mount():
+        raise CliError(f"{folder} is a mount point; give a folder in it with --keys.", ExitCode.USAGE)
     if not _empty(folder):
         if not replace:
             raise CliError(
@@ -47,7 +49,10 @@ def put(files: Mapping[str, str], folder: Path, drone_id: str, replace: bool) ->
     owner = folder.stat() if folder.exists() else None
     made: Path | None = None
     try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for parent in reversed([each for each in folder.parents if not each.exists()]):
+            parent.mkdir(
+                mode=0o700, exist_ok=True
+            )  # `parents=True` leaves these to the umask, and all could write them
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.join-", dir=folder.parent))
         write_folder(files, made, drone_id)
         if owner is not None and os.geteuid() == 0:

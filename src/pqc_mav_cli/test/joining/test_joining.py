@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import socket
 import subprocess
@@ -44,14 +45,17 @@ def leftovers(of: Running) -> list[Path]:
     return list(Path("/dev/shm").glob(f"pqcmav-join-{of.process.pid}-*"))
 
 
-def test_a_drone_fetches_its_keys_and_its_link_works(root: Path, tmp_path: Path) -> None:
-    with inviting(root, "d1") as (ground, text):
+@pytest.mark.parametrize("options", [(), ("--address", "::1", "--bind", "")], ids=["IPv4", "IPv6"])
+def test_a_drone_fetches_its_keys_and_its_link_works(root: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    folder = tmp_path / "its keys"
+    with inviting(root, "d1", *options) as (ground, text):
         assert leftovers(ground)
-        joined = join(text, tmp_path / "keys")
+        joined = join(text, folder)
         assert joined.returncode == 0, joined.stderr
         assert ground.process.wait(30) == 0
-    assert share.read_folder(tmp_path / "keys") == share.read_folder(root / "drones" / "d1")
+    assert share.read_folder(folder) == share.read_folder(root / "drones" / "d1")
     assert joined.stdout.startswith("pqcmav up drone --drone-id d1 --peer ")
+    assert shlex.split(joined.stdout)[-1] == str(folder)
     assert "OK: the link to" in joined.stderr
     until(lambda: any("OK: d1 joined; the link to" in each for each in ground.lines), "the ground's last line")
     whole = joined.stdout + joined.stderr + "\n".join(ground.lines)

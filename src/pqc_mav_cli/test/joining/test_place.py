@@ -75,6 +75,20 @@ def test_a_file_and_a_link_are_refused(tmp_path: Path) -> None:
             place.check(tmp_path / name, True)
 
 
+def test_folders_that_are_made_are_their_owners_alone_whatever_the_umask(files: dict[str, str], tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        place.put(files, tmp_path / "new" / "deep" / "keys", "d1", False)
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "new/deep", "new/deep/keys")] == [0o700] * 3
+
+
+def test_a_mount_point_is_refused_before_anything_is_fetched() -> None:
+    with pytest.raises(CliError, match="is a mount point"):
+        place.check(Path("/proc"), True)
+
+
 def test_a_place_that_others_can_change_is_refused(files: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
