@@ -12,6 +12,7 @@ import typer
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.wording import counted
+from pqc_mav_common.atomic_file import alone
 from pqc_mav_common.local_socket import ControlError, chosen
 
 DEFAULT_ROOT = Path("~/.pqcmav/keys")
@@ -157,7 +158,8 @@ def rotate(
     if who == key_changes.GCS:
         if now:
             raise CliError("--now is for a drone's key: 'pqcmav keys rotate DRONE --now'.", ExitCode.USAGE)
-        made = key_changes.rotate_gcs(root, sig or [], gcs_id)
+        with alone(root):
+            made = key_changes.rotate_gcs(root, sig or [], gcs_id)
         note(
             f"{counted(len(made), 'new signing key pair')} of the gcs ({', '.join(made)}). Now bring every drone its "
             "new share ('pqcmav keys export-drone ID TARGET') and call 'pqcmav reload' at both ends; "
@@ -166,7 +168,8 @@ def rotate(
         return
     if sig:
         raise CliError("--sig is for the ground station's keys: 'pqcmav keys rotate gcs'.", ExitCode.USAGE)
-    made = key_changes.rotate_drone(root, who, gcs_id)
+    with alone(root):
+        made = key_changes.rotate_drone(root, who, gcs_id)
     pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
     share = f"its share ('pqcmav keys export-drone {who} TARGET'"
     if key_changes.signs_elsewhere(root, who):  # a share without them would take the place of them
@@ -236,7 +239,8 @@ def revoke(
     root = _existing(root)
     key_changes.require_drone(root, drone)
     may_go(f"all keys of {drone} below {root}", yes)
-    removed = key_changes.revoke(root, drone)
+    with alone(root):
+        removed = key_changes.revoke(root, drone)
     gone = f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}"
     if _known_here(drone):
         note(

@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import DRONES, pqcmav, refused
+from commands import DRONES, Running, pqcmav, refused
+
+from pqc_mav_common.atomic_file import alone
+from pqc_mav_common.testing import until
 
 
 @pytest.fixture
@@ -29,6 +32,15 @@ def test_init_makes_files_only_the_owner_can_read_and_keeps_them(root: Path) -> 
     ended = pqcmav("keys", "init", "gamma", "--root", str(root), "--sig", "mldsa65")
     assert ended.returncode == 0 and "3 drones" in ended.stderr
     assert all(path.read_bytes() == content for path, content in files.items())
+
+
+@pytest.mark.parametrize("change", [("rotate", "alpha"), ("rotate", "gcs"), ("revoke", "alpha", "--yes")])
+def test_what_changes_keys_waits_for_another_that_does(root: Path, change: tuple[str, ...]) -> None:
+    with alone(root):
+        running = Running("keys", *change, "--root", str(root))
+        waiting = f"-> FLOCK  ADVISORY  WRITE {running.process.pid} "
+        until(lambda: waiting in Path("/proc/locks").read_text(), "it waits")
+    assert running.process.wait(60) == 0
 
 
 def test_show_lists_fingerprints_and_no_key(root: Path) -> None:

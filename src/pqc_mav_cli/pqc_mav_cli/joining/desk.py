@@ -90,7 +90,7 @@ class Desk:
             return _line({"id": 0, "refused": "bad", "text": "This is no request of this version."})
         try:
             header, body = self._answer(run, ask, request, now_s)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             header, body = {"refused": "bad", "text": "The request has a field that cannot be."}, b""
         return _line({"id": number, **header}) + body
 
@@ -150,6 +150,8 @@ class Desk:
         if len(self._given) != self._of:
             raise ValueError("parts are missing")
         files = json.loads(b"".join(self._given[index] for index in range(self._of)))
+        if not isinstance(files, dict):
+            raise ShareError("The drone sent something else than its public keys; nothing was kept.")
         check_files(files)
         if any(not (name.startswith("sig/") and name.endswith(".pub")) for name in files):
             raise ShareError("The drone sent other files than its public keys; they were not kept.")

@@ -164,13 +164,20 @@ def test_a_part_that_is_missing_is_not_stored() -> None:
 @pytest.mark.parametrize(
     "files",
     [{"psk.key": PUBLIC["sig/mldsa65.pub"]}, {"sig/mldsa65.key": "pqcmav-key 1\n"}, {"../x.pub": "pqcmav-key 1\n"},
-     {"gcs/mldsa65.pub": "pqcmav-key 1\n"}, {"sig/mldsa65.pub": "x"}],
+     {"gcs/mldsa65.pub": "pqcmav-key 1\n"}, {"sig/mldsa65.pub": "x"}, [1], 5],
 )  # fmt: skip
-def test_other_files_than_public_keys_are_refused(files: dict[str, str]) -> None:
+def test_other_files_than_public_keys_are_refused(files: Any) -> None:
     ground = Ground()
     ground.take()
     give(ground, files)
     assert ground.ask(A, "stored")["ok"] is False and ground.desk.problem and ground.stored == []
+
+
+def test_keys_nested_without_end_are_refused() -> None:
+    ground = Ground()
+    ground.take()
+    ground.ask(A, "give", part=0, of=1, data=b64encode(b"[" * 20_000).decode())
+    assert ground.ask(A, "stored")["refused"] == "bad" and ground.stored == []
 
 
 @pytest.mark.parametrize(("part", "of"), [(0, 0), (5, 5), (-1, 3), (0, 10**9), ("0", 1), (0, "1")])
