@@ -68,8 +68,10 @@ def invite(
     bind = bind or ("::" if ":" in host else "")
     with trial.Ground(gcs_id, bind, data_port, socket_path) as ground:
         keys = ground_keys.station_folder(root, ground.gcs_id)
-        ground_keys.make(root, [drone], ground.gcs_id)
         package = packaged("gcs")
+        if not (package or gcs_keys) and ground.keys and (why := ground_keys.read_elsewhere(ground.keys, keys)):
+            raise CliError(why, ExitCode.USAGE)
+        ground_keys.make(root, [drone], ground.gcs_id)
         running = ground_keys.copied_to(keys, gcs_keys or ((ground.keys or package.keys) if package else None))
         if running is not None:
             ground_keys.check_running(keys, running)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from pqc_mav_cli.errors import CliError, engine_errors
 from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
 from pqc_mav_cli.joining.channel import in_memory
-from pqc_mav_cli.joining.ground_keys import hand_over, read_by, write_key
+from pqc_mav_cli.joining.ground_keys import hand_over, read_by, read_elsewhere, write_key
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
 
 _PSK = "psk.key"
@@ -70,7 +69,7 @@ class Hands:
         """
         try:
             with ground_station(self.socket) as control:
-                file, elsewhere = naming(control), self._elsewhere(control)
+                file, elsewhere = naming(control), read_elsewhere(read_by(control), self.keys)
                 said = {each.name: f"refused: {elsewhere}" for each in orders if elsewhere and each.files}
                 going = [each for each in orders if each.drone_id and each.settings is None]
                 coming = [each for each in orders if each.settings is not None and each.name not in said]
@@ -142,15 +141,6 @@ class Hands:
             out = "" if drone in _drones(control) else ", but it is out until the ground station starts again"
             return f"refused{out}: {why}" + (f" {error}" if str(error) != why else "")
         return f"refused, but its key is worth nothing any more: {why}"
-
-    def _elsewhere(self, control: Control) -> str:
-        """Why keys that are written here count for nothing. Empty also for what only a container sees."""
-        there = read_by(control)
-        if not there.is_absolute() or not os.access(there, os.X_OK):
-            return ""
-        if self.keys.exists() and there.samefile(self.keys):
-            return ""
-        return f"The ground station reads its keys from {there}, not from {self.keys} (--gcs-keys)."
 
     def _forget(self, drone: str) -> None:
         try:

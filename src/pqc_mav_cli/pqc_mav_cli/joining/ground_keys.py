@@ -75,6 +75,13 @@ def read_by(control: Control) -> Path:
     return keys
 
 
+def read_elsewhere(running: Path, keys: Path) -> str:
+    """Why keys that are written to `keys` count for nothing. Empty also for what only a container sees."""
+    if not running.is_absolute() or not os.access(running, os.X_OK) or (keys.exists() and running.samefile(keys)):
+        return ""
+    return f"The ground station reads its keys from {running}, not from {keys} (--gcs-keys)."
+
+
 def copied_to(ground: Path, running: Path | None) -> Path | None:
     """The folder to which what is made in `ground` is copied: the one that a ground station reads, if it is another."""
     other = running.expanduser() if running else None

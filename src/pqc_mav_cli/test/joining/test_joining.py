@@ -90,6 +90,12 @@ def test_a_new_drone_gets_keys_made_and_joins_the_gcs_that_runs(root: Path, tmp_
             assert joined.returncode == 0, joined.stderr
             assert ground.process.wait(30) == 0
         assert share.read_folder(tmp_path / "keys") == share.read_folder(root / "drones" / "d9")
+        # another root, as one that --root was to name: its keys would open nothing at this gcs
+        other = tmp_path / "other"
+        assert f"reads its keys from {root}/gcs, not from {other}/gcs" in refused(
+            2, "invite", "d9", "--root", str(other)
+        )
+        assert not other.exists()
     finally:
         gcs.stop()
 
