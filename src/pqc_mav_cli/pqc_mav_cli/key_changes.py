@@ -184,10 +184,15 @@ def _made(root: Path, drones: list[str], sig: list[str], sign: bool, gcs_id: str
 
 
 def _put(files: Iterable[tuple[Path, Path]], gone_before: Path | None = None) -> None:
+    pairs = list(files)
     try:
+        for new, old in pairs:  # the first of them must not go its way if a later one cannot
+            there = next(parent for parent in old.parents if parent.exists())
+            if there.stat().st_dev != new.stat().st_dev:
+                raise CliError(f"{there} is on another file system than its root; keep both on one. Nothing changed.")
         if gone_before:
             gone_before.unlink(missing_ok=True)
-        for new, old in files:
+        for new, old in pairs:
             old.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             new.replace(old)
     except OSError as error:

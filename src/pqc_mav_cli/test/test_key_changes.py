@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pqc_mav_tunnel
@@ -94,6 +95,21 @@ def test_an_interruption_leaves_what_the_next_call_makes_whole(root: Path, monke
     pqc_mav_tunnel.init_keys(str(left), ["alpha"], sig_tokens=["mldsa44"])
     key_changes.rotate_drone(root, "alpha", "gcs")
     assert changed(before, root) == {"drones/alpha/psk.key", "gcs/psk/alpha.key"}
+
+
+def test_a_ground_on_another_file_system_changes_nothing(root: Path) -> None:
+    """As a memory stick or a mount in place of gcs/: no file could be renamed over its keys."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        if Path(other).stat().st_dev == root.stat().st_dev:
+            pytest.skip("there is no other file system")
+        shutil.copytree(root / "gcs", Path(other) / "gcs")
+        shutil.rmtree(root / "gcs")
+        (root / "gcs").symlink_to(Path(other) / "gcs")
+        before = contents(root), contents(Path(other))
+        for change in (lambda: key_changes.rotate_drone(root, "beta", "gcs"), lambda: key_changes.rotate_gcs(root, [])):
+            with pytest.raises(CliError, match="on another file system"):
+                change()
+        assert before == (contents(root), contents(Path(other)))
 
 
 def test_a_name_that_is_not_the_ground_stations_is_refused(tmp_path: Path) -> None:
