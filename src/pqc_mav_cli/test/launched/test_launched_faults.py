@@ -80,7 +80,7 @@ def test_without_autostart_the_nodes_wait_for_a_manager(ends: Ends, arrangement:
     ("file", "arguments", "sentence"),
     [
         ("drone", {"config": "/no/such.yaml"}, "There is no configuration file '/no/such.yaml'."),
-        ("gcs", {"drones": "d7"}, "d7"),
+        ("gcs", {"drones": "d7"}, "'drones' does not name 'd1'"),
         ("drone", {"suite": "cs-nonsense"}, "cs-nonsense"),
         ("drone", {"mavlink": "mavros", "gcs_url": "udp://@127.0.0.1:14590"}, "gcs_url"),
     ],

@@ -91,7 +91,7 @@ class SerialPlainPort : public PlainPort {
       counters.stuck.add();
     }
     if (stuck_.is_blocked() == blocked_before) return;
-    if (!blocked_before) hub_.log(LogLevel::warning, blocked() + " What waits for 1 s is dropped.");
+    if (!blocked_before) hub_.log(LogLevel::warning, blocked() + " Messages that wait for 1 s are dropped.");
     show();
   }
 
