@@ -49,10 +49,9 @@ def put(files: Mapping[str, str], folder: Path, drone_id: str, replace: bool) ->
     owner = folder.stat() if folder.exists() else None
     made: Path | None = None
     try:
+        # `parents=True` would leave these to the umask, and all could write them.
         for parent in reversed([each for each in folder.parents if not each.exists()]):
-            parent.mkdir(
-                mode=0o700, exist_ok=True
-            )  # `parents=True` leaves these to the umask, and all could write them
+            parent.mkdir(mode=0o700, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.join-", dir=folder.parent))
         write_folder(files, made, drone_id)
         if owner is not None and os.geteuid() == 0:
