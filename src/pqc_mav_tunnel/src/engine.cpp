@@ -200,7 +200,9 @@ EnginePorts Engine::ports() const {
 }
 
 std::vector<LinkStatus> Engine::status() const {
-  const auto& data = impl_->plane();
+  auto& data = impl_->plane();
+  const auto& alarms = data.alarms();
+  const auto now = now_ns();
   std::vector<LinkStatus> out;
   data.for_each_link([&](std::size_t i, const Link& link) {
     const auto ledger = impl_->ledger(i);
@@ -212,6 +214,7 @@ std::vector<LinkStatus> Engine::status() const {
           static_cast<double>(ratchets_for(key->features, key->ratchets, boot_ns() - key->full_boot_ns,
                                            to_ns(impl_->config.key_limit_s))) /
           1e9;
+    out.back().peer_alarm = alarms.heard(link.id, now);
     if (const auto hub = link.endpoints()) add_endpoints(out.back(), *hub);
     if (const auto wire = link.air()) add_radio(out.back(), *wire, picture.peer);
   });
@@ -315,6 +318,10 @@ std::string Engine::control_socket() const { return impl_->control_path; }
 void Engine::set_dangers(std::vector<std::string> dangers) { impl_->dangers.tell(std::move(dangers), now_ns()); }
 
 std::vector<std::string> Engine::dangers() const { return impl_->dangers.at(now_ns()); }
+
+void Engine::set_alarm(const std::string& from, Alarm alarm) {
+  impl_->plane().alarms().tell(from, std::move(alarm), now_ns());
+}
 
 bool Engine::use_station(const std::string& gcs_id) {
   (void)impl_->plane();

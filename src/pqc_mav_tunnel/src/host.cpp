@@ -199,6 +199,9 @@ class Host::Impl final : public Steered {
   void set_dangers(std::vector<std::string> lines) override {
     if (const auto engine = active()) engine->set_dangers(std::move(lines));
   }
+  void set_alarm(const std::string& from, Alarm alarm) override {
+    if (const auto engine = active()) engine->set_alarm(from, std::move(alarm));
+  }
   LogLevel log_level() const override { return events.least(); }
   void set_log_level(LogLevel level) override { events.set_least(level); }
   std::vector<std::string> config_files() const override { return sources_.files; }

@@ -35,6 +35,7 @@ inline LinkStatus sample_status() {
   out.blacklisted_suites = {"cs-mlkem512-aesgcm-falcon512"};
   out.pinned_suite = "cs-mlkem1024-aesgcm-mldsa87";
   out.pin_for_s = 600;
+  out.peer_alarm = {2, "forgery"};
   return out;
 }
 

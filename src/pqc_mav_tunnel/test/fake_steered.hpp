@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ class FakeSteered final : public Steered {
   }
   std::vector<std::string> dangers() const override { return endangered; }
   void set_dangers(std::vector<std::string> lines) override { endangered = std::move(lines); }
+  void set_alarm(const std::string& from, Alarm alarm) override { alarms[from] = std::move(alarm); }
+  std::map<std::string, Alarm> alarms;
   LogLevel log_level() const override { return level; }
   void set_log_level(LogLevel to) override { level = to; }
   bool use_station(const std::string& gcs_id) override {

@@ -116,6 +116,24 @@ TEST_F(CommandsTest, DangersAreFewAndShort) {
   EXPECT_EQ(engine.dangers().size(), 16u) << "what is refused changes nothing";
 }
 
+TEST_F(CommandsTest, AlarmsComeFromTheEnginesUserAndFromRootAlone) {
+  const auto tell = [&](Json fields, uid_t uid = ::geteuid()) {
+    fields.update({{"v", 1}, {"command", "alarm"}});
+    return Json::parse(commands.answer(fields.dump(), {42, uid, 1001}).line);
+  };
+  EXPECT_EQ(tell({{"level", 2}, {"kind", "flood"}}, ::geteuid() + 1)["error"]["code"], "permission");
+  EXPECT_TRUE(engine.alarms.empty());
+  EXPECT_EQ(tell({{"level", 2}, {"kind", "flood"}})["result"], (Json{{"level", 2}, {"for_s", 10}}));
+  EXPECT_EQ(tell({{"level", 0}, {"kind", "flood"}, {"from", "south"}})["ok"], true);
+  EXPECT_EQ(engine.alarms.at("").kind, "flood");
+  EXPECT_EQ(engine.alarms.at("south").level, 0);
+  EXPECT_EQ(engine.alarms.at("south").kind, "");
+  for (const auto& bad : {Json{{"level", 3}}, Json{{"level", -1}}, Json{{"level", 0.5}}, Json{{"level", "2"}},
+                          Json{{"level", 1}, {"kind", std::string(25, 'a')}}})
+    EXPECT_EQ(tell(bad)["error"]["code"], "bad_request") << bad;
+  EXPECT_EQ(engine.alarms.size(), 2u);
+}
+
 TEST_F(CommandsTest, SocketsAreThoseOfThisProcess) {
   ::setenv(kSystemVariable, "mine", 1);
   const auto result = ask(R"({"v": 1, "command": "sockets"})")["result"];

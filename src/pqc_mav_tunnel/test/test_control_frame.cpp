@@ -134,6 +134,20 @@ TEST(Control, TheBytesAreTheDocumentedOnes) {
   EXPECT_EQ(Bytes(report.begin(), report.begin() + 11), (Bytes{3, 0, 76, 0, 0, 0x13, 0x88, 0, 4, 0xe2, 0}));
 }
 
+TEST(Control, AnAlarmIsShortAndOfThreeLevels) {
+  EXPECT_EQ(encode({AlarmTold{2, "replay"}}), (Bytes{45, 0, 8, 2, 6, 'r', 'e', 'p', 'l', 'a', 'y'}));
+  const auto longest = encode({AlarmTold{1, std::string(kAlarmKindMost, 'a')}});
+  ControlList list;
+  ASSERT_TRUE(parse_controls(longest, list));
+  EXPECT_EQ(std::get<AlarmTold>(list.items[0]).level, 1);
+  EXPECT_EQ(std::get<AlarmTold>(list.items[0]).kind, std::string(kAlarmKindMost, 'a'));
+  auto long_one = Bytes{45, 0, 27, 1, 25};
+  long_one.resize(3 + 27, 'a');
+  for (const auto& unusable : {Bytes{45, 0, 2, 3, 0}, Bytes{45, 0, 1, 2}, Bytes{45, 0, 3, 2, 1, 0x1b},
+                               Bytes{45, 0, 3, 2, 0, 0}, Bytes{45, 0, 3, 2, 2, 'a'}, long_one})
+    EXPECT_FALSE(parse_controls(unusable, list));
+}
+
 TEST(Control, ThereAreFourPaths) {
   for (const auto& unusable :
        {Bytes{37, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 4}, Bytes{37, 0, 10, 1, 2, 3, 4, 5, 6, 7, 8, 3, 0},

@@ -85,6 +85,18 @@ TEST(LinkUpkeep, WhatArrivedIsToldUnderTheKeyThatItCameBy) {
   EXPECT_EQ(append_seen(link, tlvs, 0), 0u);
 }
 
+TEST(LinkUpkeep, AnAlarmGoesWithEachReportAndThenOnceThatItIsOver) {
+  Link link("uav1", false, kTimers, 1024);
+  link.alarm = {2, "forgery"};
+  std::vector<int> levels;
+  for (int s = 0; s < 4; ++s) {
+    const auto said = upkeep(link, kGcs, kNow + s * kS);
+    levels.push_back(said.get<AlarmTold>() ? said.get<AlarmTold>()->level : -1);
+    if (s == 1) link.alarm = {};
+  }
+  EXPECT_EQ(levels, (std::vector<int>{2, 2, 0, -1}));
+}
+
 TEST(LinkUpkeep, AProbeIsAnsweredWithItsNumberAndItsTimes) {
   Link link("uav1", false, kTimers, 1024);
   ByteArray<96> tlvs;

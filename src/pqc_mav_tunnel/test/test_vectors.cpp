@@ -289,6 +289,12 @@ TEST(ControlVectors, FieldsOfEachKind) {
     EXPECT_EQ(result.duration_us, given->number("tlv_duration_us"));
     EXPECT_EQ(result.text, given->text("tlv_text"));
   }
+  {
+    const auto [given, item] = parse("alarm");
+    const auto& alarm = std::get<AlarmTold>(item);
+    EXPECT_EQ(alarm.level, given->number("tlv_level"));
+    EXPECT_EQ(alarm.kind, given->text("tlv_kind"));
+  }
 }
 
 /// The receive order of docs/protocol.md section 10, with one session.

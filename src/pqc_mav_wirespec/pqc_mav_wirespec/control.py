@@ -288,6 +288,28 @@ class Pin:
 
 
 @dataclass(frozen=True)
+class Alarm:
+    """The detector of its sender, or of another end that concerns the receiver: 0 none, 1 suspicious, 2 an attack."""
+
+    TYPE: ClassVar[int] = 45
+    KIND_MOST: ClassVar[int] = 24
+    level: int
+    kind: str
+
+    def value(self) -> bytes:
+        """The value without type and length."""
+        return u8(self.level) + _short_text(self.kind)
+
+    @classmethod
+    def parse(cls, reader: Reader) -> Alarm:
+        """Raises MalformedError."""
+        found = cls(reader.u8("level"), _take_text(reader, "kind"))
+        if found.level > 2 or len(found.kind) > cls.KIND_MOST:
+            raise MalformedError(f"an ALARM of level {found.level} and {len(found.kind)} characters")
+        return found
+
+
+@dataclass(frozen=True)
 class Handshake:
     """A handshake datagram inside a session; it goes alone in its frame."""
 
@@ -325,7 +347,7 @@ FixedTlv = (
     | Got
     | Pin
 )
-VariableTlv = RekeyRequest | RekeyResult | Handshake | PathResponse
+VariableTlv = RekeyRequest | RekeyResult | Handshake | PathResponse | Alarm
 Tlv = FixedTlv | VariableTlv
 FIXED: tuple[type[FixedTlv], ...] = get_args(FixedTlv)
 VARIABLE: tuple[type[VariableTlv], ...] = get_args(VariableTlv)

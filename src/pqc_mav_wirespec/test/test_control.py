@@ -30,6 +30,9 @@ any_tlv = st.one_of(
     st.builds(control.Term, u32s),
     st.builds(control.Got, u8s, st.binary(min_size=4, max_size=4)),
     st.builds(control.Pin, u32s, u32s),
+    st.builds(
+        control.Alarm, st.integers(0, 2), st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=24)
+    ),
 )
 
 
@@ -51,7 +54,7 @@ def test_any_bytes_decode_or_are_refused(content):
 
 
 def test_every_type_has_a_vector():
-    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42, 43, 44}
+    assert {tlv.TYPE for tlv in TLVS.values()} == {*range(1, 9), *range(32, 41), 42, 43, 44, 45}
 
 
 def test_unknown_types_are_skipped():

@@ -53,6 +53,8 @@ TLVS: dict[str, Tlv] = {
     "paths_for_commands": control.Paths(0x01020305, 2, control.Paths.ONLY_COMMANDS),
     "got_paths": control.got(control.Paths(0x01020304, 1, 0x05)),
     "arrived": control.Arrived(0x0102030405060708, 0x1112131415161718, 0x2122232425262728),
+    "alarm": control.Alarm(2, "handshake_flood"),
+    "alarm_over": control.Alarm(0, ""),
 }
 UNUSABLE: dict[str, bytes] = {
     "empty": b"",
@@ -86,6 +88,8 @@ UNUSABLE: dict[str, bytes] = {
     "got_too_short": bytes.fromhex("280004") + bytes(4),
     "pin_too_short": bytes.fromhex("2a0007") + bytes(7),
     "arrived_too_short": bytes.fromhex("2b0017") + bytes(23),
+    "alarm_of_more": bytes.fromhex("2d00020300"),
+    "alarm_kind_too_long": bytes.fromhex("2d001b0119") + b"a" * 25,
     "good_then_bad": control.encode(control.Keepalive()) + bytes.fromhex("060000"),
     "seventeen_known": control.encode(*[control.Keepalive()] * 17),
     "unknown_cut": bytes.fromhex("c8000401"),

@@ -102,6 +102,9 @@ class Engine {
   /// 30 s after it was last told.
   void set_dangers(std::vector<std::string> dangers);
   [[nodiscard]] std::vector<std::string> dangers() const;
+  /// What a detector says at this end (`from` is ""), or at another ground station: the other ends that it concerns hear
+  /// of it with their next report. Forgotten 10 s after it was last told.
+  void set_alarm(const std::string& from, Alarm alarm);
   /// The ground station that a drone with several is to use as soon as it answers, and then before all others; "" = the
   /// order of 'peer'. Throws TunnelError on one that is not in 'peer'; false on a gcs, and when the engine does not run.
   bool use_station(const std::string& gcs_id);

@@ -54,6 +54,14 @@ inline constexpr std::string_view kPlainDown = "PLAIN_DOWN";
 /// The same of the serial radio that carries the link.
 inline constexpr std::string_view kRadioDown = "RADIO_DOWN";
 
+/// What a detector says of the traffic at its end: 0 nothing unusual, 1 suspicious, 2 an attack, and of which kind.
+struct Alarm {
+  std::uint8_t level = 0;
+  std::string kind;
+};
+inline constexpr std::uint8_t kAlarmAttack = 2;
+inline constexpr std::size_t kAlarmKindMost = 24;
+
 struct LinkStatus {
   std::string drone_id;
   bool drone_side = false;
@@ -79,6 +87,7 @@ struct LinkStatus {
   std::vector<std::string> blacklisted_suites;  // drone only
   std::string pinned_suite;                     // drone only: an operator asked for it, and it is to stay
   double pin_for_s = 0;                         // for so long yet
+  Alarm peer_alarm;                             // what the other end's detector says
 };
 
 /// Counters by name, in the order of the documentation.

@@ -58,8 +58,8 @@ struct Commands::Entry {
   CommandAnswer (Commands::*run)(const Json& request, const Asker& who);
 };
 
-const std::array<Commands::Entry, 26>& Commands::table() {
-  static const std::array<Entry, 26> entries = {{
+const std::array<Commands::Entry, 27>& Commands::table() {
+  static const std::array<Entry, 27> entries = {{
       {"status", {"drone"}, &Commands::status},
       {"stats", {"drone"}, &Commands::stats},
       {"link", {"drone"}, &Commands::link},
@@ -71,6 +71,7 @@ const std::array<Commands::Entry, 26>& Commands::table() {
       {"log_level", {"level"}, &Commands::log_level},
       {"sockets", {}, &Commands::sockets},
       {"dangers", {"lines"}, &Commands::dangers},
+      {"alarm", {"level", "kind", "from"}, &Commands::alarm},
       {"reload", {"dry_run"}, &Commands::reload},
       {"station", {"gcs_id"}, &Commands::station},
       {"avoid", {"families"}, &Commands::avoid},

@@ -69,7 +69,7 @@ class Commands {
 
  private:
   struct Entry;
-  static const std::array<Entry, 26>& table();
+  static const std::array<Entry, 27>& table();
 
   CommandAnswer status(const Json& request, const Asker& who);
   CommandAnswer stats(const Json& request, const Asker& who);
@@ -82,6 +82,7 @@ class Commands {
   CommandAnswer log_level(const Json& request, const Asker& who);
   CommandAnswer sockets(const Json& request, const Asker& who);
   CommandAnswer dangers(const Json& request, const Asker& who);
+  CommandAnswer alarm(const Json& request, const Asker& who);
   CommandAnswer reload(const Json& request, const Asker& who);
   CommandAnswer station(const Json& request, const Asker& who);
   CommandAnswer avoid(const Json& request, const Asker& who);

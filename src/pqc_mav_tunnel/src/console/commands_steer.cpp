@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "alarm_board.hpp"
 #include "clock.hpp"
 #include "console/commands.hpp"
 #include "console/request.hpp"
@@ -182,6 +183,18 @@ CommandAnswer Commands::dangers(const Json& request, const Asker& who) {
   if (told != engine_.dangers()) note(who, "", "note ways around the tunnel, now " + std::to_string(count));
   engine_.set_dangers(std::move(told));
   return answer_with(request, {{"dangers", count}, {"for_s", kDangersLast_s}});
+}
+
+/// What a detector says, told again as long as it lasts. Whoever else may ask could raise false alarms, or hide a true
+/// one.
+CommandAnswer Commands::alarm(const Json& request, const Asker& who) {
+  require_owner(who, "raise alarms");
+  const auto kind = text_in(request, "kind"), from = text_in(request, "from");
+  const auto level = number_in(request, "level", 0, 0, kAlarmAttack);
+  if (level != std::floor(level)) refuse("bad_request", "'level' must be 0, 1 or 2.");
+  if (kind.size() > kAlarmKindMost) refuse("bad_request", "'kind' has more than 24 characters.");
+  engine_.set_alarm(from, {static_cast<std::uint8_t>(level), level > 0 ? kind : ""});
+  return answer_with(request, {{"level", level}, {"for_s", kAlarmLasts_s}});
 }
 
 CommandAnswer Commands::reload(const Json& request, const Asker& who) {

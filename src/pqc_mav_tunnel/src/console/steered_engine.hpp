@@ -21,6 +21,7 @@ class SteeredEngine final : public Steered {
   ServerView server() const override { return engine_.server(); }
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   void set_dangers(std::vector<std::string> lines) override { engine_.set_dangers(std::move(lines)); }
+  void set_alarm(const std::string& from, Alarm alarm) override { engine_.set_alarm(from, std::move(alarm)); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }

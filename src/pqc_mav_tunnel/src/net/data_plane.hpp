@@ -28,6 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "alarm_board.hpp"
 #include "handshake/handshake.hpp"
 #include "net/address_book.hpp"
 #include "net/air_side.hpp"
@@ -112,6 +113,8 @@ class DataPlane {
   /// Of all data threads.
   [[nodiscard]] ProcessCounters totals() const noexcept;
   [[nodiscard]] std::optional<RefusedShare> refused_from() const;
+  /// What detectors say at both ends of the links.
+  [[nodiscard]] AlarmBoard& alarms() noexcept { return first().alarms_; }
   /// Frames of handshakes that found no place on their way between two data threads.
   [[nodiscard]] std::uint64_t handover_full() const noexcept;
   /// How many data threads there are, and which of them has this link.
@@ -295,6 +298,7 @@ class DataPlane {
   void shape_now(std::uint32_t kbit, bool finds, std::uint64_t now);
   void shape_link(Link& link, std::uint32_t kbit, std::uint64_t now);
   void note_sent(Link& link) noexcept;
+  void hear_alarm(Link& link, const AlarmTold& word, const SockAddr& source, std::uint64_t now);
   void hear_arrived(Link& link, const Arrived& word, std::uint64_t now);
   void follow_rate(Link& link, std::uint64_t now);
   void pace_autopilot(Link& link, std::uint64_t now);
@@ -400,6 +404,7 @@ class DataPlane {
   std::atomic<std::uint64_t> key_changes_{0};  // of the first plane: after each, no thread's stack holds an old key
   ProcessCounters totals_;
   RefusedSources refused_;
+  AlarmBoard alarms_;  // of the first plane
   Fd encrypted_, epoll_, wake_, timer_, handshake_timer_, shape_timer_, bundle_timer_;
   HandshakePort* handshakes_ = nullptr;
   std::uint64_t armed_ns_ = ~std::uint64_t{0};  // when handshake_timer_ rings

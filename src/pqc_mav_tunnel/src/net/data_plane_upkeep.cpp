@@ -14,6 +14,7 @@ namespace pqcmav {
 namespace {
 
 constexpr std::uint64_t kInstallNs = 50'000;
+constexpr std::chrono::seconds kAlarmLogEvery{10};  // a peer may raise and end one as often as it likes
 
 template <typename... Kinds>
 bool is_any_of(const Control& control) noexcept {
@@ -52,6 +53,8 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
     } else if (const auto* report = std::get_if<LinkReport>(&control)) {
       link.remote = *report;
       link.remote_at_ns = now;
+    } else if (const auto* alarm = std::get_if<AlarmTold>(&control)) {
+      if (current) hear_alarm(link, *alarm, source, now);
     } else if (const auto* told = std::get_if<RoleTold>(&control)) {
       if (!link.session.agreed(features::kStations)) continue;
       if (current) on_role(link, index, *told, now);
@@ -106,6 +109,15 @@ void DataPlane::on_control(Link& link, std::size_t index, const ControlList& con
       return changed(index, now);  // what follows would find no session
     }
   }
+}
+
+void DataPlane::hear_alarm(Link& link, const AlarmTold& word, const SockAddr& source, std::uint64_t now) {
+  const Alarm alarm{word.level, std::string(word.kind)};
+  if (!alarms().hear(link.id, network_of(source), alarm, now) || now < link.next_alarm_log_ns) return;
+  link.next_alarm_log_ns = now + to_ns(kAlarmLogEvery);
+  events_.log(LogLevel::warning, link.id,
+              (config_.role == Role::gcs ? "The drone's detector" : "The ground station") +
+                  std::string(" tells of an attack") + (alarm.kind.empty() ? "." : ": " + alarm.kind + "."));
 }
 
 /// Whether the datagram in work came to the address that ours to the gcs leave from now. With two interfaces both hear;
@@ -245,7 +257,8 @@ void DataPlane::tick_link(std::size_t index, std::uint64_t now) {
     say_little(link, now);
     return notify ? changed(index, now) : link.publish(now);
   }
-  std::array<std::uint8_t, 256> tlvs{};
+  if (now >= link.next_report_ns) link.alarm = alarms().for_peer(link.id, network_of(link.peer), now);
+  std::array<std::uint8_t, 320> tlvs{};
   const UpkeepRules rules{config_.role == Role::drone, to_ns(config_.keepalive_s), probe_silence_ns()};
   if (const auto word = append_upkeep(link, rules, tlvs, now); word.used != 0)
     send_control_now(link, ByteView(tlvs).first(word.used), now, word.names_session);

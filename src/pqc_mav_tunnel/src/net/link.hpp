@@ -171,6 +171,8 @@ struct Link {
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   Yield yield;
+  Alarm alarm;                         // what the peer is to hear of detectors
+  bool alarm_said = false;             // one that is not over
   UpkeepPace pace;                     // drone
   std::unique_ptr<Shaper> shaper;      // from the first time that shaping is on
   std::unique_ptr<RateFinder> finder;  // where the rate is to be found
@@ -184,7 +186,7 @@ struct Link {
   LinkReport local;  // refreshed once a second
   std::optional<LinkReport> remote;
   std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0,
-                next_drops_ns = 0;
+                next_drops_ns = 0, next_alarm_log_ns = 0;
 
   // Any thread.
   LinkCounters counters;

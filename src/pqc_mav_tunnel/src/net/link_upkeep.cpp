@@ -5,6 +5,18 @@
 
 namespace pqcmav {
 
+namespace {
+
+/// With each report while it lasts, and once that it is over: without a word it ends by itself.
+std::size_t append_alarm(Link& link, MutableBytes tlvs, std::size_t used) noexcept {
+  const bool now = link.alarm.level > 0;
+  if (!now && !link.alarm_said) return used;
+  link.alarm_said = now;
+  return append_control(tlvs, used, AlarmTold{link.alarm.level, link.alarm.kind}).value_or(used);
+}
+
+}  // namespace
+
 UpkeepWord append_upkeep(Link& link, const UpkeepRules& rules, MutableBytes tlvs, std::uint64_t now) noexcept {
   UpkeepWord out;
   auto& used = out.used;
@@ -18,6 +30,7 @@ UpkeepWord append_upkeep(Link& link, const UpkeepRules& rules, MutableBytes tlvs
     link.next_probe_ns = now + to_ns(silent ? kProbeSilentEvery : kProbeAfterReport);
     if (link.report_due(drone, silent, now)) {
       used = append_seen(link, tlvs, *append_control(tlvs, used, link.local));
+      used = append_alarm(link, tlvs, used);
       if (link.aside > 0) used = append_control(tlvs, used, Aside{link.aside}).value_or(used);
       if (link.pace.seldom() && !silent) used = append_probe(link, tlvs, used, now);
     }

@@ -19,13 +19,6 @@ bool is_mapped(const ByteArray<16>& address) noexcept {
   return std::equal(kMapped.begin(), kMapped.end(), address.begin());
 }
 
-ByteArray<16> network_of(const SockAddr& source) noexcept {
-  auto address = source.ip16();
-  const auto kept = is_mapped(address) ? kNetwork4 : kNetwork6;
-  std::fill(address.begin() + static_cast<std::ptrdiff_t>(kept), address.end(), std::uint8_t{0});
-  return address;
-}
-
 std::string text_of(const ByteArray<16>& network) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (is_mapped(network)) {
@@ -37,6 +30,13 @@ std::string text_of(const ByteArray<16>& network) {
 }
 
 }  // namespace
+
+ByteArray<16> network_of(const SockAddr& source) noexcept {
+  auto address = source.ip16();
+  const auto kept = is_mapped(address) ? kNetwork4 : kNetwork6;
+  std::fill(address.begin() + static_cast<std::ptrdiff_t>(kept), address.end(), std::uint8_t{0});
+  return address;
+}
 
 void RefusedSources::add(const SockAddr& source) noexcept {
   const auto network = network_of(source);

@@ -14,6 +14,9 @@
 
 namespace pqcmav {
 
+/// The /24 of an IPv4 address, the /48 of an IPv6 one: as in SockAddr::ip16(), with the rest 0.
+ByteArray<16> network_of(const SockAddr& source) noexcept;
+
 /// The Misra-Gries summary ("Finding repeated elements", 1982): a network's count is never more than what came from it,
 /// and less by at most the sum divided by kNetworks + 1. So a share is a lower bound, however many networks there are.
 /// What is older weighs less: half after 1.2 s. A source address may be forged.

@@ -90,6 +90,11 @@ constexpr std::array kStatus{
         "suites whose handshake failed recently, which automatic choices avoid; always empty on a gcs"),
     row<&A::pinned_suite>("on the drone: the suite that an operator asked for and that its policy keeps; \"\" = none"),
     row<&A::pin_for_s>("for how long yet [s]"),
+    figure<A, [](const A& a) { return a.peer_alarm.level; }>(
+        "peer_alarm",
+        "of the other end's detector, and at a drone of those on its network: 0 none, 1 suspicious, 2 attack"),
+    figure<A, [](const A& a) { return a.peer_alarm.kind; }>("peer_alarm_kind",
+                                                            "its kind, as in ThreatReport; \"\" = none"),
 };
 
 template <auto Member>

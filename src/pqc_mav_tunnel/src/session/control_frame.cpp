@@ -12,7 +12,7 @@ namespace {
 
 /// The types of Control's alternatives, in their order.
 constexpr std::array<std::uint8_t, std::variant_size_v<Control>> kTypes{1,  2,  3,  4,  5,  6,  7,  8,  32, 33, 34,
-                                                                        35, 36, 37, 38, 39, 40, 41, 42, 43, 44};
+                                                                        35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45};
 constexpr std::uint8_t kOthers = 0x0f, kOnlyCommands = 0x40, kAgain = 0x80;  // bits of PATHS
 
 bool printable(std::string_view text) noexcept {
@@ -191,6 +191,10 @@ void fields(auto& io, Of<decltype(io), PathsTold>& item) noexcept {
     item.again = (bits & kAgain) != 0;
     item.only_commands = (bits & kOnlyCommands) != 0;
   }
+}
+
+void fields(auto& io, Of<decltype(io), AlarmTold>& item) noexcept {
+  io.be(item.level).text(item.kind).require(item.level <= kAlarmAttack && item.kind.size() <= kAlarmKindMost);
 }
 
 enum class Parsed { item, skipped, unusable };

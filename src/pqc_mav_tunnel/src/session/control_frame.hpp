@@ -110,10 +110,15 @@ struct Arrived {
   std::uint64_t at;       // when that came, ns
   std::uint64_t bytes;    // of all that were verified, 28 for IP and UDP with each
 };
+/// What the sender's detector says, and at a gcs that of others whom it concerns.
+struct AlarmTold {
+  std::uint8_t level;     // 0 to 2 (Alarm)
+  std::string_view kind;  // points into the parsed frame
+};
 /// In the order of their types (control_frame.cpp).
 using Control = std::variant<Probe, ProbeReply, LinkReport, Switched, RekeyRequest, Close, Keepalive, RekeyResult,
                              HandshakePart, ReturnGrant, RestartToken, Seen, PathChallenge, PathResponse, RoleTold,
-                             TermTold, Got, Aside, Pin, Arrived, PathsTold>;
+                             TermTold, Got, Aside, Pin, Arrived, PathsTold, AlarmTold>;
 
 inline constexpr std::size_t kControlsPerFrame = 16;
 inline constexpr std::size_t kTlvHeader = 3;  // type u8, length u16

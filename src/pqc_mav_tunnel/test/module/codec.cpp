@@ -65,6 +65,9 @@ struct ToDict {
   }
   py::tuple operator()(const TermTold& c) const { return named("TERM", "term", c.term); }
   py::tuple operator()(const Pin& c) const { return named("PIN", "request_id", c.request_id, "for_s", c.for_s); }
+  py::tuple operator()(const AlarmTold& c) const {
+    return named("ALARM", "level", c.level, "kind", std::string(c.kind));
+  }
   py::tuple operator()(const Got& c) const { return named("GOT", "type", c.type, "check", to_bytes(c.check)); }
 
  private:
@@ -160,6 +163,9 @@ py::bytes encode_control(const std::string& name, const py::kwargs& f) {
     control = TermTold{field<std::uint32_t>(f, "term")};
   } else if (name == "GOT") {
     control = Got{field<u8>(f, "type"), field_bytes<4>(f, "check")};
+  } else if (name == "ALARM") {
+    a = field<std::string>(f, "kind");
+    control = AlarmTold{field<u8>(f, "level"), a};
   } else if (name == "PIN") {
     control = Pin{field<u32>(f, "request_id"), field<u32>(f, "for_s")};
   } else {

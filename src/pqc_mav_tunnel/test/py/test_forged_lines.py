@@ -37,6 +37,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
     "config": {},
     "sockets": {},
     "dangers": {"lines": ["a way around"]},
+    "alarm": {"level": 2, "kind": "flood", "from": "south"},
     "request_rekey": {"drone_id": "uav1", "suite": "", "kind": "ratchet", "reason": "drill", "pin_for_s": 1},
     "set": {"key": "station", "value": "gcs"},
     "diagnosis": {},
