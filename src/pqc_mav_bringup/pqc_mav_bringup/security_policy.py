@@ -60,6 +60,7 @@ AGENT_SERVICES = ("clock_sync", "get_info", "ping", "set_traffic", "shutdown", "
 PROXY = Profile(
     "pqc_proxy",
     publishes=(DIAGNOSTICS, *(f"~/{topic}" for topic in sorted((*PROXY_TOPICS, "paths", "server_stats")))),
+    hears=("threat",),
     serves=("~/get_info", "~/list_suites", "~/rekey", "~/use_path"),
     executes=("~/rekey_action",),
 )

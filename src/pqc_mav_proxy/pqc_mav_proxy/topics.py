@@ -12,7 +12,15 @@ from contextlib import suppress
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, PathStatus, ServerStats, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import (
+    HandshakeReport,
+    LinkQuality,
+    PathStatus,
+    ServerStats,
+    ThreatReport,
+    TunnelStats,
+    TunnelStatus,
+)
 from rclpy.time import Time
 from std_msgs.msg import Header
 
@@ -28,11 +36,13 @@ from pqc_mav_proxy.mavros_graph import writers
 from pqc_mav_proxy.names import removed
 
 LATE_S = 5.0  # within which an engine answers
+THREAT_S = 3.0  # a detector that has said nothing for so long says nothing
 OLD_S = 1.0  # an event that is older was told when this node was not there
 # Fields whose change makes the latched status stale; the ages among the others grow all the time.
 STATUS_IDENTITY = (
     *("state", "suite", "epoch", "session_id", "peer", "plain_local", "plain_peer", "last_error"),
     *("shape_kbit", "station", "station_role", "term", "stations", "blacklisted_suites"),
+    *("peer_alarm", "peer_alarm_kind"),
 )
 Statuses = list[dict[str, Any]]
 
@@ -45,6 +55,7 @@ class ProxyTopics:
         self._hardware_id = socket.gethostname()
         self._guard = Guard(os.environ, node.context.get_domain_id(), node.get_logger().error, lambda: writers(node))
         self._publishing = threading.Lock()  # of the status
+        self._threat: tuple[float, ThreatReport] | None = None  # of this end's detector, and when it came
 
     def offer(self, drones: Iterable[str]) -> None:
         """Makes them, with room for the `drones` that a gcs serves; of a drone itself none are given."""
@@ -61,6 +72,10 @@ class ProxyTopics:
         self._server = node.create_lifecycle_publisher(ServerStats, "~/server_stats", qos.sensor())
         self._handshake = node.create_lifecycle_publisher(HandshakeReport, "~/handshake", qos.event())
         self._diagnostics = node.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", qos.diagnostics())
+        node.create_subscription(ThreatReport, "threat", self._on_threat, qos.periodic(1))
+
+    def _on_threat(self, message: ThreatReport) -> None:
+        self._threat = (time.monotonic(), message)
 
     @property
     def open(self) -> bool:
@@ -121,6 +136,8 @@ class ProxyTopics:
         guarded = self._guard.diagnostics(now_s, listed, host.network)
         with suppress(ControlError):  # a daemon of another user takes none
             host.ask("dangers", lines=told(dangers(guarded)))
+            if self._threat and now_s - self._threat[0] < THREAT_S:
+                host.ask("alarm", level=self._threat[1].level, kind=self._threat[1].kind)
         found = [
             Diagnostic(it["name"], Level(it["level"]), it["message"], {v["key"]: v["value"] for v in it["values"]})
             for it in host.ask("diagnosis")["status"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pqc_mav_interfaces.msg import HandshakeReport, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, ThreatReport, TunnelStatus
 from pqc_mav_interfaces.srv import GetInfo, Rekey
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.parameter import Parameter
@@ -80,6 +80,23 @@ def test_shaping_can_be_set_while_the_tunnel_runs(pair: dict[str, PqcProxyNode],
         until(lambda kbit=kbit: seen and seen[-1].shape_kbit == kbit, f"{kbit} kbit/s in the status")
     result = client.put("/drone/pqc_proxy", "shape_kbit", -2)
     assert not result.successful and "shape_kbit" in result.reason
+
+
+def test_what_a_detector_says_reaches_the_other_end(pair: dict[str, PqcProxyNode], client: Onlooker) -> None:
+    told = client.collect(TunnelStatus, "/gcs/pqc_proxy/status", qos.latched(2))
+    detector = client.node.create_publisher(ThreatReport, "/drone/threat", qos.periodic(1))
+
+    def heard(level: int, kind: str) -> bool:
+        detector.publish(ThreatReport(level=level, kind=kind))
+        of_d1 = [each for each in told if each.drone_id == "d1"]
+        return bool(of_d1) and (of_d1[-1].peer_alarm, of_d1[-1].peer_alarm_kind) == (level, kind)
+
+    try:
+        until(lambda: heard(ThreatReport.ATTACK, "forgery"), "the alarm on the ground")
+        assert all(each.peer_alarm == 0 for each in told if each.drone_id == "d2")
+        until(lambda: heard(ThreatReport.NONE, ""), "its end")
+    finally:
+        client.node.destroy_publisher(detector)
 
 
 def test_what_protects_the_link_is_fixed(pair: dict[str, PqcProxyNode]) -> None:

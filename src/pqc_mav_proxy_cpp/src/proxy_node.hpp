@@ -19,6 +19,7 @@
 #include <pqc_mav_interfaces/msg/link_quality.hpp>
 #include <pqc_mav_interfaces/msg/path_status.hpp>
 #include <pqc_mav_interfaces/msg/server_stats.hpp>
+#include <pqc_mav_interfaces/msg/threat_report.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_stats.hpp>
 #include <pqc_mav_interfaces/msg/tunnel_status.hpp>
 #include <pqc_mav_interfaces/srv/get_info.hpp>
@@ -135,6 +136,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   void publish_status(Host& host, bool force);
   void publish_periodic();
   void publish_of(Host& host);
+  void tell_alarm(Host& host);
   void publish_diagnoses(Json found, const Header& stamped);
   /// The timer of `~/server_stats` runs only while somebody listens.
   void serve_detectors();
@@ -169,6 +171,7 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   rclcpp::Service<GetInfo>::SharedPtr get_info_;
   rclcpp::Service<UsePath>::SharedPtr use_path_;
   rclcpp::TimerBase::SharedPtr tick_, server_tick_;
+  rclcpp::Subscription<msg::ThreatReport>::SharedPtr threat_;
 
   std::mutex mutex_;  // of what follows up to the rekeys
   Given given_;       // what the user gave, as last read
@@ -178,6 +181,8 @@ class ProxyNode final : public rclcpp_lifecycle::LifecycleNode {
   // What the engine of the last activation handed on beside it.
   std::optional<pqcmav::Engine::Written> written_;
   std::string published_;
+  Json alarm_;  // of this end's detector
+  std::chrono::steady_clock::time_point alarm_until_;
   std::optional<bool> away_;                     // whether the daemon is away; nothing: not heard of yet
   std::string unsaid_;                           // why it is away, as long as the log does not say so
   std::string boot_;                             // which daemon it was that was heard last

@@ -15,12 +15,14 @@ using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 constexpr auto kTick = 1s;
 constexpr auto kServerTick = 100ms;
-constexpr auto kLate = 5s;  // within which an engine answers
+constexpr auto kLate = 5s;    // within which an engine answers
+constexpr auto kThreat = 3s;  // a detector that has said nothing for so long says nothing
 
 /// What makes the latched status stale when it changes; the ages among the other fields grow all the time.
-constexpr const char* kIdentity[] = {"state",        "suite",      "epoch",      "session_id",        "peer",
-                                     "plain_local",  "plain_peer", "last_error", "shape_kbit",        "station",
-                                     "station_role", "term",       "stations",   "blacklisted_suites"};
+constexpr const char* kIdentity[] = {"state",          "suite",      "epoch",      "session_id",         "peer",
+                                     "plain_local",    "plain_peer", "last_error", "shape_kbit",         "station",
+                                     "station_role",   "term",       "stations",   "blacklisted_suites", "peer_alarm",
+                                     "peer_alarm_kind"};
 
 std::string identity(const Json& statuses) {
   std::string out;
@@ -59,6 +61,11 @@ void ProxyNode::offer() {
   publish_on(server_, "~/server_stats", qos::sensor());
   publish_on(handshake_, "~/handshake", qos::event());
   publish_on(diagnostics_, "/diagnostics", qos::periodic(1));
+  threat_ = create_subscription<msg::ThreatReport>("threat", qos::periodic(1), [this](const msg::ThreatReport& said) {
+    const std::lock_guard hearing(mutex_);
+    alarm_ = {{"level", said.level}, {"kind", said.kind}};
+    alarm_until_ = std::chrono::steady_clock::now() + kThreat;
+  });
   tick_ = create_wall_timer(kTick, [this] { publish_periodic(); });
   server_tick_ = create_wall_timer(kServerTick, [this] { publish_server(); });
   server_tick_->cancel();
@@ -68,6 +75,7 @@ void ProxyNode::withdraw() {
   const std::lock_guard lock(mutex_);
   tick_.reset();
   server_tick_.reset();
+  threat_.reset();
   leaving_.clear();
   status_.reset();
   stats_.reset();
@@ -151,6 +159,20 @@ void ProxyNode::publish_of(Host& host) {
   for (const auto& link : picture["link"])
     for (const auto& side : link) link_->publish(message_of<msg::LinkQuality>(side, stamped));
   publish_diagnoses(host.ask("diagnosis"), stamped);
+  tell_alarm(host);
+}
+
+/// What this end's detector says.
+void ProxyNode::tell_alarm(Host& host) {
+  Json alarm;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::chrono::steady_clock::now() < alarm_until_) alarm = alarm_;
+  }
+  try {
+    if (!alarm.is_null()) host.ask("alarm", alarm);
+  } catch (const Refusal&) {  // a daemon of another user takes none
+  }
 }
 
 void ProxyNode::publish_diagnoses(Json found, const Header& stamped) {

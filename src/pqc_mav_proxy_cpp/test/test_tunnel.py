@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from pqc_mav_interfaces import action
-from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, ThreatReport, TunnelStats, TunnelStatus
 from pqc_mav_interfaces.srv import Rekey
 from proxies import DRONES, KINDS, NODE, PERIOD_S, guard, start
 from watcher import Watcher
@@ -142,6 +142,20 @@ def test_messages(pair: Pair, watcher: Watcher) -> None:
         return last.enc_rx_datagrams == sum(getattr(last, part) for part in parts)
 
     until(lambda: summed(counters[-1]), "a sum of the process that comes out")
+
+
+def test_what_a_detector_says_reaches_the_other_end(pair: Pair, watcher: Watcher) -> None:
+    told = watcher.collect(TunnelStatus, f"{pair.names['drone']}/status", qos.latched(1))
+    threat = f"{pair.names['gcs'].rpartition('/')[0]}/threat"
+    detector = watcher.node.create_publisher(ThreatReport, threat, qos.periodic(1))
+
+    def heard(level: int, kind: str) -> bool:
+        detector.publish(ThreatReport(level=level, kind=kind))
+        return bool(told) and (told[-1].peer_alarm, told[-1].peer_alarm_kind) == (level, kind)
+
+    until(lambda: heard(ThreatReport.ATTACK, "handshake_flood"), "the alarm at the drone")
+    until(lambda: heard(ThreatReport.NONE, ""), "its end")
+    watcher.node.destroy_publisher(detector)
 
 
 def test_where_what_is_refused_comes_from(pair: Pair, watcher: Watcher) -> None:
