@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pqc_mav_detect.statuses import Statuses
 from pqc_mav_detect.window import LinkView, Reading, Refused, Window, Windows
 
 COUNTERS, LINK, STATUS = (f"pqc_mav_interfaces/msg/{name}" for name in ("ServerStats", "LinkQuality", "TunnelStatus"))
-DOWN = 0  # TunnelStatus.DOWN
 _NS = 1e-9
 
 
@@ -18,7 +18,7 @@ class _End:
     found: list[Window] = field(default_factory=list)
     local: dict[str, LinkView] = field(default_factory=dict)
     peer: dict[str, LinkView] = field(default_factory=dict)
-    down: set[str] = field(default_factory=set)
+    statuses: Statuses = field(default_factory=Statuses)
 
     def take(self, kind: str, message: Any, now_s: float) -> None:
         """A message of this end's proxy."""
@@ -26,14 +26,15 @@ class _End:
             (self.peer if message.side == "peer" else self.local)[message.drone_id] = LinkView.of(message, now_s)
         elif kind == STATUS:
             self.windows.role = message.role
-            (self.down.add if message.state == DOWN else self.down.discard)(message.drone_id)
+            self.statuses.hear(message)
         else:
             totals = {name: value for name in _names(message) if isinstance(value := getattr(message, name), int)}
             opened = dict(zip(message.drone_ids, message.opened, strict=False))
             network = getattr(message, "refused_network", "")  # older recordings have none
             refused = Refused(network, message.refused_share) if network else None
             links = dict(self.local), dict(self.peer)
-            reading = Reading(now_s, totals, opened, {}, *links, frozenset(self.down), refused)
+            said = self.statuses
+            reading = Reading(now_s, totals, opened, {}, *links, said.down, refused, said.watchful)
             window = self.windows.update(reading)
             if window is not None:
                 self.found.append(window)

@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pqc_mav_detect.statuses import ATTACK
 from pqc_mav_detect.window import LinkView, Reading, Refused
 
 _Entry = Mapping[str, Any]
@@ -28,6 +29,7 @@ def from_engine(
         {link["drone_id"]: _view(link, "peer", time_s - link["age_s"]) for link in links if link["peer"]},
         frozenset(status["drone_id"] for status in statuses if status["state"] == "DOWN"),
         refused and Refused(*refused),
+        any(status["peer_alarm"] >= ATTACK for status in statuses),
     )
 
 

@@ -27,6 +27,7 @@ from pqc_mav_detect.detectors import make
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.kernel import Files
 from pqc_mav_detect.node_parameters import PARAMETERS
+from pqc_mav_detect.statuses import Statuses
 from pqc_mav_detect.window import LinkView, Reading, Windows
 
 NODE_NAME = "pqc_detect"
@@ -65,7 +66,7 @@ class DetectNode(ManagedNode):
         self._episodes = Episodes()
         self._local: dict[str, LinkView] = {}
         self._peer: dict[str, LinkView] = {}
-        self._down: set[str] = set()
+        self._statuses = Statuses()
         self._elsewhere = False  # whether the engine is in another network namespace
         self._heard_s: float | None = None
         self._began_s = time.monotonic()
@@ -110,7 +111,7 @@ class DetectNode(ManagedNode):
 
     def _on_status(self, message: TunnelStatus) -> None:
         self._windows.role = message.role
-        (self._down.add if message.state == TunnelStatus.DOWN else self._down.discard)(message.drone_id)
+        self._statuses.hear(message)
 
     def _on_link(self, message: LinkQuality) -> None:
         views = self._peer if message.side == "peer" else self._local
@@ -128,8 +129,9 @@ class DetectNode(ManagedNode):
             self._kernel.read(packets=not self._elsewhere) if self._kernel is not None else {},
             dict(self._local),
             dict(self._peer),
-            frozenset(self._down),
+            self._statuses.down,
             conversions.refused(message),
+            self._statuses.watchful,
         )
         window = self._windows.update(reading)
         if window is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.kernel import OF_INTERFACE
+from pqc_mav_detect.statuses import WATCHFUL
 
 PERIOD_S = 0.1
 LEAST_S = 0.03
@@ -109,6 +110,7 @@ class Reading:
     peer: Mapping[str, LinkView] = field(default_factory=dict)
     down: frozenset[str] = frozenset()  # drones whose tunnel is down by its own account
     refused: Refused | None = None
+    watchful: bool = False  # the other end tells of an attack: there, or on a drone of the same network
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ class Window:
     silent: Mapping[str, float] = field(default_factory=dict)  # drone -> silence [s], where it counts
     refused: Refused | None = None
     through: Through | None = None  # where the host has several interfaces
+    weight: float = 1.0  # of what speaks for an attack
 
 
 @dataclass
@@ -201,7 +204,8 @@ class Windows:
         if held:
             silent = {}
             values.update(dict.fromkeys(held, 0.0))
-        return Window(now.time_s, span, values, silent, now.refused, loudest(last.kernel, now.kernel))
+        weight = WATCHFUL if now.watchful else 1.0
+        return Window(now.time_s, span, values, silent, now.refused, loudest(last.kernel, now.kernel), weight)
 
     @property
     def blinded(self) -> bool:

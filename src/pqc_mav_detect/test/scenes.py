@@ -30,6 +30,7 @@ class Scene:
         self.peer_at_s: float | None = None  # of the other end's newest report; None: always new
         self.down: frozenset[str] = frozenset()
         self.refused: Refused | None = None
+        self.watchful = False
 
     def run(
         self, seconds: float, opened: float = 320.0, kernel: Mapping[str, float] | None = None, **rates: float
@@ -48,6 +49,7 @@ class Scene:
                 {DRONE: replace(self.peer, time_s=self.now_s if self.peer_at_s is None else self.peer_at_s)},
                 self.down,
                 self.refused,
+                self.watchful,
             )
             window = self.windows.update(reading)
             if window is not None:

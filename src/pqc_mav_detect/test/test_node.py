@@ -117,6 +117,16 @@ def test_confidence_is_the_share_of_the_class_that_is_named_among_those_that_pre
         bench.close()
 
 
+def test_an_attack_elsewhere_makes_it_watchful(bench: Bench) -> None:
+    """5 garbage datagrams/s for half a second are no attack, but where another end tells of one."""
+    told = TunnelStatus(drone_id="d7", role="drone", state=TunnelStatus.UP, peer_alarm=ThreatReport.ATTACK)
+    bench.status.publish(told)
+    bench.until(lambda: bench.node._statuses.watchful, "the word")
+    told.peer_alarm = ThreatReport.NONE
+    bench.status.publish(told)
+    bench.until(lambda: not bench.node._statuses.watchful, "the end of it")
+
+
 def test_the_other_end_is_heard_through_the_link_report(bench: Bench) -> None:
     forged = 0
 

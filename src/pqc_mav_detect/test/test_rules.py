@@ -46,6 +46,33 @@ def test_an_attack_is_named_in_time(kind: str, rate: float, within_s: float) -> 
     assert last.first_seen_s == pytest.approx(begun_s, abs=1.1)
 
 
+@pytest.mark.parametrize("kind", COUNTERS.keys() - {classes.REPLAY})  # which has to last, however much there is
+def test_who_was_told_of_an_attack_needs_half_as_much_to_name_one(kind: str) -> None:
+    def after_s(watchful: bool) -> float:
+        scene, rules = Scene(), detector()
+        scene.watchful = watchful
+        assert alarms(judged(rules, scene.run(15.0))) == [(Level.NONE, "")], "nothing is no attack"
+        begun_s = scene.now_s
+        windows = scene.run(8.0, **{COUNTERS[kind]: 24.0})
+        verdicts = judged(rules, windows)
+        return (
+            next(window.time_s for window, each in zip(windows, verdicts, strict=True) if each.level is Level.ATTACK)
+            - begun_s
+        )
+
+    alone_s, told_s = after_s(False), after_s(True)
+    assert told_s <= max(alone_s / 2, 0.1) + PERIOD_S and told_s < alone_s
+
+
+def test_doubles_are_no_attack_to_who_was_told_of_one_either() -> None:
+    scene, rules = Scene(), detector()
+    scene.watchful = True
+    scene.peer = replace(scene.peer, repeated=0)
+    scene.run(15.0)
+    verdicts = judged(rules, scene.run(8.0, doubled=30.0, drop_replay=30.0))
+    assert all(each.level < Level.ATTACK for each in verdicts)
+
+
 def test_evidence_is_in_words() -> None:
     scene, rules = Scene(), detector()
     scene.run(15.0)

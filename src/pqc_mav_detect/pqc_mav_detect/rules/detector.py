@@ -36,7 +36,7 @@ class Rules:
         seen: list[tuple[float, str, str]] = []
         since: list[float] = []
         for name, surplus in self._sums.items():
-            value = surplus.add(window.values[name], window.span_s, window.time_s)
+            value = window.weight * surplus.add(window.values[name], window.span_s, window.time_s)
             if value < SUSPECT:
                 continue
             kind = CHANNELS[name].kind
