@@ -101,6 +101,15 @@ def test_a_lost_port_is_a_problem_while_the_link_is_up(what: str) -> None:
     assert status_view.problems([view(last_error=f"{what}: it was lost.")]) == [f"drone d1: {what}: it was lost."]
 
 
+def test_an_alarm_of_the_other_end_is_a_problem() -> None:
+    assert status_view.problems([view(peer_alarm=2, peer_alarm_kind="forgery")]) == [
+        "drone d1: the ground station tells of an attack: forgery"
+    ]
+    made = view(role="gcs", peer_alarm=1, peer_alarm_kind="loss")
+    made.node = "/gcs/pqc_proxy"
+    assert status_view.problems([made]) == ["gcs d1: the drone tells of a suspicion: loss"]
+
+
 def test_old_keys_are_shown_while_the_link_is_up() -> None:
     made = view(last_error="KEY_OLD: handshakes fail.")
     assert "UP KEY_OLD" in text(made)

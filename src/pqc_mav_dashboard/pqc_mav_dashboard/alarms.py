@@ -6,7 +6,7 @@ from typing import Any
 
 from pqc_mav_common.diagnostics import LOW_CHARGE
 from pqc_mav_dashboard.picture import End, Picture, Sense, fresh
-from pqc_mav_dashboard.trouble import ATTACK
+from pqc_mav_dashboard.trouble import ATTACK, told_by_drone
 from pqc_mav_dashboard.views import state_of
 
 MOST = 50  # are told in words; of the others a page knows which are new
@@ -46,8 +46,11 @@ class Alarms:
         elif state in ("DOWN", "HANDSHAKING") and drone in self._had:
             found.append((drone, "lost", f"{state}: the tunnel was lost"))
         threat, battery = (fresh(senses, kind, clock_s) for kind in ("threat", "battery"))
+        told = next((kind for level, kind in map(told_by_drone, ends) if level >= ATTACK), "")
         if (threat.get("level") or 0) >= ATTACK:
             found.append((drone, "attack", f"ATTACK: {threat.get('kind') or threat.get('reason')}"))
+        elif told:
+            found.append((drone, "attack", f"ATTACK, says the drone: {told}"))
         charge = battery.get("state_of_charge") if battery.get("valid") else None
         if charge is not None and charge < LOW_CHARGE:
             found.append((drone, "battery", f"LOW BATTERY: {charge:.0%}"))

@@ -27,6 +27,13 @@ def _that_matter(ends: Sequence[End]) -> list[End]:
     return [end for end in ends if end.role != "gcs" or end.status.get("suite") or not served]
 
 
+def told_by_drone(end: End) -> tuple[int, str]:
+    """What the detector on a drone says through the tunnel: level and kind. (A drone hears of others' alarms.)"""
+    if end.role != "gcs":
+        return 0, ""
+    return int(end.status.get("peer_alarm") or 0), str(end.status.get("peer_alarm_kind") or "of no kind")
+
+
 def _of_end(end: End, clock_s: float) -> list[Trouble]:
     silent_s = end.silent_s(clock_s)
     if silent_s is not None:
@@ -43,6 +50,14 @@ def _of_end(end: End, clock_s: float) -> list[Trouble]:
         found.append((5, f"the other end is silent for {float(end.status.get('silence_s') or 0):.0f} s"))
     elif state == "REKEYING":
         found.append((1, "renews its keys"))
+    level, kind = told_by_drone(end)
+    if level:
+        found.append(
+            (
+                7 if level >= ATTACK else 3,
+                f"the drone tells of {'an attack' if level >= ATTACK else 'a suspicion'}: {kind}",
+            )
+        )
     if keys_are_old(error):
         found.append((6, error))
     if plain_is_down(error) or radio_is_down(error):

@@ -16,6 +16,11 @@ def end(drone: str = "d1", state: str = "UP", heard_s: float = 100.0, suite: str
     return End("gcs", "gcs", drone, heard_s, {"state": state, "suite": suite})
 
 
+def alarmed(level: int) -> End:
+    made = end()
+    return replace(made, status={**made.status, "peer_alarm": level, "peer_alarm_kind": "replay"})
+
+
 def told(made: Alarms, *ends: End, whole: bool = True, **senses: dict[str, Any]) -> list[tuple[str, str]]:
     found = {"d1": {kind: Sense(fields, 100.0) for kind, fields in senses.items()}}
     made.look(Picture(1000.0, 100.0, list(ends), found), whole=whole)
@@ -30,6 +35,10 @@ def told(made: Alarms, *ends: End, whole: bool = True, **senses: dict[str, Any])
         (end(state="DOWN", suite=""), {}, []),  # it has not come yet
         (end(), {"threat": {"level": 2, "kind": "replay"}}, ["attack"]),
         (end(), {"threat": {"level": 1}}, []),
+        (alarmed(2), {}, ["attack"]),
+        (alarmed(2), {"threat": {"level": 2, "kind": "replay"}}, ["attack"]),
+        (alarmed(1), {}, []),
+        (replace(alarmed(2), role="drone"), {}, []),  # it hears of others' alarms
         (end(), {"battery": {"valid": True, "state_of_charge": 0.05}}, ["battery"]),
         (end(), {"battery": {"valid": True, "state_of_charge": 0.2}}, []),
         (end(), {"battery": {"valid": True, "state_of_charge": None}}, []),

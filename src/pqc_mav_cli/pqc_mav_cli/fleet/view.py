@@ -31,14 +31,14 @@ _USE = b"view"
 _TEXT = 300  # characters
 # As the engine names it.
 _STATE = ("state", "suite", "station_role", "silence_s", "epoch", "key_age_s", "last_error", "hybrid",
-          "handshakes_ok", "handshakes_failed", "rekeys_ok")  # fmt: skip
+          "handshakes_ok", "handshakes_failed", "rekeys_ok", "peer_alarm", "peer_alarm_kind")  # fmt: skip
 _RATES = ("tx_packets_per_s", "tx_bytes_per_s", "rx_packets_per_s", "rx_bytes_per_s")
 _LINK = ("rtt_ms", "rtt_min_ms")
 _SIDE = ("loss", "gap_p95_ms", "longest_silence_ms", "blackouts")
 _EVENT = ("event", "time", "drone_id", "old", "new", "reason", "ok", "kind", "suite", "epoch", "handshake_ms", "error",
           "text", "level")  # fmt: skip
 _TEXTS = {"drone", "state", "suite", "station_role", "last_error", "event", "drone_id", "old", "new", "reason", "kind",
-          "error", "text", "level"}  # fmt: skip
+          "peer_alarm_kind", "error", "text", "level"}  # fmt: skip
 
 
 @dataclass(frozen=True)

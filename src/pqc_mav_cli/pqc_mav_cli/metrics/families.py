@@ -52,6 +52,10 @@ RATCHETS = _gauge("ratchets", "Ratchets since the last full handshake.")
 SHAPE_LIMIT = _gauge(
     "shape_limit_bytes_per_second", "Rate to which sending is shaped (shape_kbit); 0: it is not.", factor=125.0
 )
+PEER_ALARM = _gauge(
+    "peer_alarm_level",
+    "What the other end's detector thinks, and at a drone those on its network: 0 usual, 1 suspicious, 2 an attack.",
+)
 BLACKLISTED = _gauge("blacklisted_suites", "Suites that automatic choices avoid, because they failed lately.")
 STATION = _gauge("station", "1 for what a ground station is for the drone now, 0 for the rest.", "station", "part")
 STATION_TERM = _gauge(

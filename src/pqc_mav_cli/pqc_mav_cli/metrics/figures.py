@@ -168,6 +168,7 @@ def _add_status(out: Figures, who: list[str], one: Mapping[str, Any]) -> None:
     out.add(f.KEY_OLD, who, one["key_old"])
     out.add(f.RATCHETS, who, one["ratchets"])
     out.add(f.SHAPE_LIMIT, who, one["shape_kbit"])
+    out.add(f.PEER_ALARM, who, one.get("peer_alarm"))
     out.add(f.BLACKLISTED, who, len(one["blacklisted_suites"]))
     for name, family in f.STATUS_COUNTERS.items():
         out.add(family, who, one[name])
