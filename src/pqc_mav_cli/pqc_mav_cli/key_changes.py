@@ -5,6 +5,7 @@ New keys are made in a folder beside the old ones and then renamed over them, on
 interruption leaves half done, the same call does whole.
 """
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining.channel import fleeting
+from pqc_mav_cli.joining.share import NAME
 
 GCS = "gcs"  # stands for the ground station, where a drone's id could be
 _QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
@@ -89,7 +91,7 @@ def rotate_gcs(root: Path, wanted: Iterable[str], gcs_id: str = GCS) -> list[str
         )
     if not chosen:
         raise CliError(f"{root} holds no signing keys of a gcs; 'pqcmav keys init DRONE' makes some.", ExitCode.USAGE)
-    shares = sorted(path.name for path in (root / "drones").glob("*") if path.is_dir())
+    shares = [drone for drone in drones_of(root) if (root / "drones" / drone).is_dir()]
     drones = [drone for drone in shares if ground in grounds_of(root, drone)]
     with _made(root, drones, chosen, False, GCS, [ground]) as made:
         # The drones' halves first: until the pair is in its place too, each side still has something to be told by.
@@ -130,7 +132,8 @@ def drones_of(root: Path) -> list[str]:
     at_grounds = [root / ground for ground in grounds(root)]
     found = {path.stem for ground in at_grounds for path in (ground / "psk").glob("*.key")}
     folders = [root / "drones", *(ground / "drones" for ground in at_grounds)]
-    return sorted(found | {path.name for folder in folders for path in folder.glob("*")})
+    found |= {path.name for folder in folders for path in folder.glob("*")}
+    return sorted(name for name in found if re.fullmatch(NAME, name))  # no copy of somebody's, no unfinished share
 
 
 def tokens(folder: Path) -> list[str]:

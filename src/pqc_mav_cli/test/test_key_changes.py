@@ -65,6 +65,18 @@ def test_the_ground_station_gets_new_pairs_and_every_share_the_public_half(root:
     assert key_changes.rotate_gcs(root, []) == ["mldsa44", "mldsa65"]
 
 
+def test_a_copy_of_a_share_is_no_drone(root: Path) -> None:
+    """A backup, and what a 'pqcmav join' that was killed leaves behind."""
+    for copy in ("alpha.bak", ".join-x1", "Alpha old"):
+        shutil.copytree(root / "drones" / "alpha", root / "drones" / copy)
+    before = contents(root)
+    assert key_changes.drones_of(root) == ["alpha", "beta"]
+    key_changes.rotate_gcs(root, ["mldsa44"])
+    copies = [name for name in before if name.startswith(("drones/alpha.bak", "drones/.join-x1", "drones/Alpha old"))]
+    now = contents(root)
+    assert copies and all(now[name] == before[name] for name in copies)
+
+
 def test_revoking_leaves_nothing_of_a_drone_and_all_of_the_others(root: Path) -> None:
     before = contents(root)
     removed = key_changes.revoke(root, "beta")
