@@ -30,7 +30,6 @@ from pqc_mav_detect.dataset import read_rows
 from pqc_mav_detect.episodes import Episodes
 from pqc_mav_detect.from_engine import from_engine
 from pqc_mav_detect.rules.detector import Rules
-from pqc_mav_detect.statuses import WATCHFUL
 from pqc_mav_detect.window import PERIOD_S, Windows
 
 DRONES = ("d1", "d2")
@@ -180,16 +179,16 @@ def calm(files: Sequence[Path]) -> Calm:
     """What the rules name in recordings without an attack, as they are and watchful."""
     windows = [[row.window for row in rows] for file in files for rows in read_rows(file).values()]
     counts = {}
-    for weight in (1.0, WATCHFUL):
-        counts[weight] = 0
+    for watchful in (False, True):
+        counts[watchful] = 0
         for each in windows:
             rules, episodes, before = Rules(), Episodes(), Level.NONE
             for window in each:
-                level = episodes.update(rules.update(replace(window, weight=weight)), window.time_s).level
-                counts[weight] += level is Level.ATTACK and before is not Level.ATTACK
+                level = episodes.update(rules.update(replace(window, watchful=watchful)), window.time_s).level
+                counts[watchful] += level is Level.ATTACK and before is not Level.ATTACK
                 before = level
     seconds = sum(window.span_s for each in windows for window in each)
-    return Calm(seconds / 3600, counts[1.0], counts[WATCHFUL])
+    return Calm(seconds / 3600, counts[False], counts[True])
 
 
 def _seconds(values: Sequence[float]) -> str:

@@ -215,7 +215,7 @@ _ALARMS = {1: "a suspicion", 2: "an attack"}
 def problems(views: Sequence[TunnelView]) -> list[str]:
     """One line per alarm of another end, and per tunnel that is not up, or up with old keys or a lost port."""
     alarms = [
-        f"{end_of(view)} {view.drone_id}: the {'ground station' if end_of(view) == 'drone' else 'drone'} tells of "
+        f"{end_of(view)} {view.drone_id}: the {'ground station' if view.status.role == 'drone' else 'drone'} tells of "
         f"{_ALARMS[view.status.peer_alarm]}: {view.status.peer_alarm_kind or 'of no kind'}"
         for view in views
         if getattr(view.status, "peer_alarm", 0) in _ALARMS  # an older engine has none

@@ -102,7 +102,7 @@ def test_a_lost_port_is_a_problem_while_the_link_is_up(what: str) -> None:
 
 
 def test_an_alarm_of_the_other_end_is_a_problem() -> None:
-    assert status_view.problems([view(peer_alarm=2, peer_alarm_kind="forgery")]) == [
+    assert status_view.problems([view(role="drone", peer_alarm=2, peer_alarm_kind="forgery")]) == [
         "drone d1: the ground station tells of an attack: forgery"
     ]
     made = view(role="gcs", peer_alarm=1, peer_alarm_kind="loss")

@@ -64,7 +64,7 @@ class Learned:
             return Opinion()
         found = {kind: float(mean[index]) for index, kind in enumerate(OUTPUTS) if index}
         pressure = {
-            kind: min(_MOST, window.weight * log_odds(value) / self._odds[kind]) for kind, value in found.items()
+            kind: min(_MOST, window.weight(kind) * log_odds(value) / self._odds[kind]) for kind, value in found.items()
         }
         if pressure[REPLAY] >= SPEAK and all(as_many_as_doubles(self._features, part) for part, _ in REPEATS):
             pressure[REPLAY] = SUSPECT
@@ -90,9 +90,9 @@ class Learned:
         """Of each class the largest sum of its channels, in limits, as the rules have them."""
         found: dict[str, float] = {}
         for name, surplus in self._sums.items():
-            pressure = window.weight * surplus.add(window.values[name], window.span_s, window.time_s)
+            kind = CHANNELS[name].kind
+            pressure = window.weight(kind) * surplus.add(window.values[name], window.span_s, window.time_s)
             if pressure:
-                kind = CHANNELS[name].kind
                 found[kind] = max(found.get(kind, 0.0), pressure)
         return found
 

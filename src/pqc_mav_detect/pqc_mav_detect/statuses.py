@@ -3,10 +3,14 @@
 
 from typing import Any
 
+from pqc_mav_detect import classes
+
 DOWN, ATTACK = 0, 2  # TunnelStatus.DOWN, ThreatReport.ATTACK
-# While the other end tells of an attack, there or on a drone of the same network, all that speaks for one counts so
-# much more: limits are half as high.
+# While the other end tells of an attack, there or on a drone of the same network, what speaks for one counts so much
+# more: limits are half as high. But only of what is sent to the tunnel itself, and does not occur in normal traffic:
+# what the kernel counts, and what a radio loses, comes near its limit without an attacker, too.
 WATCHFUL = 2.0
+AT_THE_TUNNEL = frozenset({classes.FLOOD, classes.REPLAY, classes.FORGERY, classes.HANDSHAKE_FLOOD})
 
 
 class Statuses:

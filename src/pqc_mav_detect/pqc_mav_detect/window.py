@@ -8,7 +8,7 @@ from typing import Any
 
 from pqc_mav_detect.channels import CHANNELS
 from pqc_mav_detect.kernel import OF_INTERFACE
-from pqc_mav_detect.statuses import WATCHFUL
+from pqc_mav_detect.statuses import AT_THE_TUNNEL, WATCHFUL
 
 PERIOD_S = 0.1
 LEAST_S = 0.03
@@ -123,7 +123,11 @@ class Window:
     silent: Mapping[str, float] = field(default_factory=dict)  # drone -> silence [s], where it counts
     refused: Refused | None = None
     through: Through | None = None  # where the host has several interfaces
-    weight: float = 1.0  # of what speaks for an attack
+    watchful: bool = False
+
+    def weight(self, kind: str) -> float:
+        """How much what speaks for an attack of this class counts."""
+        return WATCHFUL if self.watchful and kind in AT_THE_TUNNEL else 1.0
 
 
 @dataclass
@@ -204,8 +208,8 @@ class Windows:
         if held:
             silent = {}
             values.update(dict.fromkeys(held, 0.0))
-        weight = WATCHFUL if now.watchful else 1.0
-        return Window(now.time_s, span, values, silent, now.refused, loudest(last.kernel, now.kernel), weight)
+        through = loudest(last.kernel, now.kernel)
+        return Window(now.time_s, span, values, silent, now.refused, through, now.watchful)
 
     @property
     def blinded(self) -> bool:

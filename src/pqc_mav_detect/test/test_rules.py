@@ -64,6 +64,19 @@ def test_who_was_told_of_an_attack_needs_half_as_much_to_name_one(kind: str) -> 
     assert told_s <= max(alone_s / 2, 0.1) + PERIOD_S and told_s < alone_s
 
 
+def test_who_was_told_of_an_attack_thinks_no_worse_of_the_host() -> None:
+    """Pings come near their limit without an attacker, too."""
+
+    def said(watchful: bool) -> list[tuple[Level, str]]:
+        scene, rules = Scene(), detector()
+        scene.watchful = watchful
+        asked = {"packets": 330.0, "bytes": 50_000.0}
+        scene.run(15.0, kernel=asked)
+        return alarms(judged(rules, scene.run(5.0, kernel={**asked, "icmp_echo": 1.8})))
+
+    assert said(True) == said(False) == [(Level.NONE, ""), (Level.SUSPICIOUS, classes.VOLUMETRIC)]
+
+
 def test_doubles_are_no_attack_to_who_was_told_of_one_either() -> None:
     scene, rules = Scene(), detector()
     scene.watchful = True

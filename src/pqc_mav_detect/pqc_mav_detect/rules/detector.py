@@ -36,10 +36,10 @@ class Rules:
         seen: list[tuple[float, str, str]] = []
         since: list[float] = []
         for name, surplus in self._sums.items():
-            value = window.weight * surplus.add(window.values[name], window.span_s, window.time_s)
+            kind = CHANNELS[name].kind
+            value = window.weight(kind) * surplus.add(window.values[name], window.span_s, window.time_s)
             if value < SUSPECT:
                 continue
-            kind = CHANNELS[name].kind
             if kind == REPLAY and as_many_as_doubles(features, name):
                 if name not in TOLD_APART:
                     continue  # that end sees for itself which of them are doubles
