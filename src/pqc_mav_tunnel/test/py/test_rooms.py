@@ -26,7 +26,8 @@ ROOMS = (
     "console",
 )
 TOGETHER = {
-    f"{name}.cpp" for name in ("config", "config_plain", "engine", "engine_drones", "host", "path_list", "peer_list")
+    f"{name}.cpp"
+    for name in ("config", "config_plain", "config_radio", "engine", "engine_drones", "host", "path_list", "peer_list")
 }
 TOGETHER |= {"engine_impl.hpp"}
 
