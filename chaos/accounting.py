@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_RECEIVED_DROPS = (
+RECEIVED_DROPS = (
     *("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail"),
     *("drop_standby", "drop_copy", "drop_late"),
 )
@@ -84,7 +84,7 @@ def account(way: Way, sender: EndCounts, receiver: EndCounts) -> Account:
     }
     missing = a["plain_rx_packets"] - sum(refused.values()) - b["delivered_datagrams"]
     named = {}
-    for name in _RECEIVED_DROPS:  # control frames may be among them: they explain no more than is missing
+    for name in RECEIVED_DROPS:  # control frames may be among them: they explain no more than is missing
         named[name] = max(0, min(receiver.totals[name], missing))
         missing -= named[name]
     named["data_kernel"] = in_the_air(missing, sender, receiver)
@@ -102,6 +102,6 @@ def account(way: Way, sender: EndCounts, receiver: EndCounts) -> Account:
 
 def in_the_air(missing: int, sender: EndCounts, receiver: EndCounts) -> int:
     """How many of the missing messages were lost between the data sockets: by both ends' counters, and the kernel's."""
-    took = receiver.totals["delivered"] + receiver.totals["control"] + sum(receiver.totals[n] for n in _RECEIVED_DROPS)
+    took = receiver.totals["delivered"] + receiver.totals["control"] + sum(receiver.totals[n] for n in RECEIVED_DROPS)
     lost = sender.stats["enc_tx_packets"] - took  # control frames among them
     return max(0, min(missing, lost, receiver.totals["drop_kernel"]))

@@ -233,7 +233,7 @@ CONDITIONS: tuple[Condition, ...] = (
         expect=Expect(drops={"drop_malformed": 2500, "drop_replay": 500, "hs_malformed": 500, "hs_tag": 300}),
     ),
 )
-QUICK = ("loss-0", "loss-30", "delay-150", "cut-1", "nat-rebind", "drone-kill", "attack-replay")
+QUICK = ("loss-0", "loss-30", "delay-150", "cut-5", "nat-rebind", "drone-kill", "attack-replay")
 
 
 def select(names: str = "", quick: bool = False) -> list[Condition]:

@@ -224,6 +224,7 @@ class _Run(ExitStack):
             # at the receiving end, only what cannot have another cause
             way.lost_at_ends = int(sum(sender[key] for key in PLAIN_DROPS))
             way.lost_at_ends += int(receiver["drop_seq_old"] + receiver["drop_unknown"])
+            way.lost_at_ends += int(self._seen.totals[_RECEIVER[name]]["drop_late"])
             if self._healed_ns:
                 moment = recovered_ns(arrivals, number, self._healed_ns)
                 way.recovery_s = None if moment is None else (moment - self._healed_ns) / 1e9

@@ -5,11 +5,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from accounting import RECEIVED_DROPS
 from conditions import Condition
 
 from pqc_mav_bench.json_text import counted
 
-DROPS = ("drop_malformed", "drop_unknown", "drop_seq_old", "drop_replay", "drop_auth_fail", "drop_decrypt_fail")
 PLAIN_DROPS = (
     "plain_dropped_no_session", "plain_dropped_no_peer", "plain_dropped_too_big", "plain_dropped_send",
     "enc_dropped_send", "shape_replaced", "shape_dropped",
@@ -75,13 +75,13 @@ class Observation:
     @property
     def drops(self) -> dict[str, int]:
         """Drop and handshake counters that are not zero, both ends together."""
-        names = (*DROPS, *PLAIN_DROPS, *HANDSHAKE_COUNTS)
+        names = (*RECEIVED_DROPS, *PLAIN_DROPS, *HANDSHAKE_COUNTS)
         sums = dict.fromkeys(names, 0)
         for source in (self.totals, self.stats):
             for counts in source.values():
                 for name in names:
                     # per-drone drops are in the totals already
-                    if name in counts and not (source is self.stats and name in DROPS):
+                    if name in counts and not (source is self.stats and name in RECEIVED_DROPS):
                         sums[name] += int(counts[name])
         return {name: count for name, count in sums.items() if count}
 
@@ -151,7 +151,9 @@ def unexplained_losses(way: Way) -> int:
 
 def accounted_for(totals: dict[str, int]) -> int:
     """Datagrams that a process' counters account for: all it received, at any moment of rest."""
-    return totals["delivered"] + totals["control"] + sum(totals[name] for name in (*DROPS, *HANDSHAKE_OUTCOMES))
+    return (
+        totals["delivered"] + totals["control"] + sum(totals[name] for name in (*RECEIVED_DROPS, *HANDSHAKE_OUTCOMES))
+    )
 
 
 def _counter_problems(condition: Condition, seen: Observation) -> list[str]:

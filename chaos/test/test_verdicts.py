@@ -8,12 +8,12 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import pytest
+from accounting import RECEIVED_DROPS
 from conditions import Condition, Event, Expect, Rekey
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import HEAD, aligned, markdown, row, short_counter
 from verdicts import (
-    DROPS,
     HANDSHAKE_OUTCOMES,
     Observation,
     RekeyResult,
@@ -29,7 +29,7 @@ PLAIN = Condition("plain", "plain")
 
 
 def totals(**counts: int) -> dict[str, int]:
-    base = dict.fromkeys((*DROPS, *HANDSHAKE_OUTCOMES, "delivered", "control"), 0) | counts
+    base = dict.fromkeys((*RECEIVED_DROPS, *HANDSHAKE_OUTCOMES, "delivered", "control"), 0) | counts
     return {"enc_rx_datagrams": accounted_for(base), **base}
 
 
