@@ -14,6 +14,7 @@ CONFIG_ERROR = 2  # exit code by which a process says that its configuration is 
 # Of a program that could not be executed (126), or that a shell or the dynamic linker did not find all of (127).
 NOT_EXECUTED = frozenset({126, 127})
 LASTING = frozenset({CONFIG_ERROR, *NOT_EXECUTED})
+FINALIZED = 4  # exit code of a proxy that a lifecycle manager shut down
 # With these exit codes a node has already said on one line what is wrong.
 _SPOKEN_FOR = frozenset({CONFIG_ERROR, 3})
 
@@ -35,7 +36,9 @@ class Respawn:
     `settled_s` forgets all of it. An exit of the first start with a code of `never_first` is final, as the same start
     would fail again. Later ones are not: what a file or a library has become since must not end a link in the air, and
     may be mended. After `most_deaths` in a row it is left out and the rest goes on; None = never, as for a proxy: a
-    drone in the air has nothing to gain from giving up. What is not `vital` never ends the rest, but is left out.
+    drone in the air has nothing to gain from giving up. Such a one is started again even if it ended well, for whoever
+    sent it a SIGTERM did not ask for an end of the link; a lifecycle manager that shuts it down does. What is not
+    `vital` never ends the rest, but is left out.
     """
 
     delay_s: float = 0.3
@@ -76,7 +79,10 @@ class Lives:
         """One of them is over. `code` as subprocess has it: a signal's number negative."""
         policy = self._policy
         self._starts += 1
-        if code == 0:
+        forever = policy is not None and policy.most_deaths is None
+        if code == FINALIZED and forever:
+            return Verdict(text="was shut down by a lifecycle manager and stays away; the rest goes on")
+        if code == 0 and not forever:
             return Verdict()
         if policy is None or (self._starts == 1 and code in policy.never_first):
             if policy is not None and not policy.vital:
@@ -94,6 +100,8 @@ class Lives:
 
 def describe(code: int) -> str:
     """An exit code in words."""
+    if code == 0:
+        return "exit code 0, as if it had been asked to"
     if code in NOT_EXECUTED:
         return f"exit code {code} (it, or a library that it needs, cannot be executed here)"
     if code >= 0:

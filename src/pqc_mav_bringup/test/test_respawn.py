@@ -4,8 +4,9 @@ import signal
 import pytest
 
 from pqc_mav_bringup.description import SystemDescription
-from pqc_mav_bringup.respawn import ExitCode, Lives, Respawn, Verdict, describe
+from pqc_mav_bringup.respawn import FINALIZED, ExitCode, Lives, Respawn, Verdict, describe
 from pqc_mav_bringup.systems import DRONE, GCS, NODE, RECORDER
+from pqc_mav_common.errors import ExitCode as ExitCodeOfNodes
 
 POLICY = Respawn(delay_s=0.5, quick=2, factor=2.0, max_delay_s=3.0, settled_s=10.0, most_deaths=6)
 
@@ -50,7 +51,14 @@ def test_a_proxy_is_never_given_up() -> None:
     (proxy,) = [each for each in DRONE.processes if each.package == "pqc_mav_proxy" and each.name == NODE]
     assert proxy.respawn is not None
     lives = Lives(proxy.respawn)
-    assert all(lives.ended(-11, 0.1).again_in_s is not None for _ in range(1000))
+    assert all(lives.ended(code, 0.1).again_in_s is not None for code in (-11, 0) for _ in range(1000))
+
+
+def test_a_proxy_that_a_lifecycle_manager_shut_down_stays_away() -> None:
+    (proxy,) = [each for each in DRONE.processes if each.package == "pqc_mav_proxy" and each.name == NODE]
+    verdict = Lives(proxy.respawn).ended(FINALIZED, 0.1)
+    assert verdict.again_in_s is None and not verdict.failure and "lifecycle manager" in verdict.text
+    assert FINALIZED == ExitCodeOfNodes.FINALIZED
 
 
 @pytest.mark.parametrize("code", [126, 127])

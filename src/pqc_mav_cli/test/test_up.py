@@ -99,14 +99,24 @@ def test_both_ends_come_up_carry_data_and_end_cleanly(ends: Ends, number: signal
     assert all(re.match(rf"drone: |\d\d:\d\d:\d\d\.\d{{3}} drone/({said_by}) +\| ", line) for line in drone.lines)
 
 
-def test_a_killed_proxy_is_started_again_and_connects_again(ends: Ends) -> None:
+@pytest.mark.parametrize(
+    ("tunnel", "program", "number", "said"),
+    [
+        ("inside", "pqc_proxy", signal.SIGKILL, "signal SIGKILL"),
+        ("inside", "pqc_proxy", signal.SIGTERM, "exit code 0, as if it had been asked to"),
+        ("daemon", "pqcmav-tunneld", signal.SIGTERM, "exit code 0, as if it had been asked to"),
+    ],
+)
+def test_a_proxy_that_somebody_ends_is_started_again_and_connects_again(
+    ends: Ends, tunnel: str, program: str, number: signal.Signals, said: str
+) -> None:
     gcs = Running("up", "gcs", "--config", str(ends.write("gcs")))
-    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--tunnel", "inside", *ALONE)
+    drone = Running("up", "drone", "--config", str(ends.write("drone")), "--tunnel", tunnel, *ALONE)
     try:
         drone.wait_for("-> UP")
-        (proxy,) = (each for each in descendants(drone) if "pqc_proxy" in " ".join(each.cmdline()[:2]))
-        proxy.kill()
-        drone.wait_for("ended with signal SIGKILL; starting it again in 0.3 s")
+        (proxy,) = (each for each in descendants(drone) if program in " ".join(each.cmdline()[:2]))
+        proxy.send_signal(number)
+        drone.wait_for(f"ended with {said}; starting it again in 0.3 s")
         deadline = time.monotonic() + DEADLINE_S
         while sum("-> UP" in line for line in drone.lines) < 2:
             assert time.monotonic() < deadline, "\n".join(drone.lines)

@@ -11,6 +11,7 @@ class ExitCode(IntEnum):
     FAILED = 1  # unexpected
     CONFIG = 2  # configuration, keys or suite: the same start fails again until a file is changed
     START = 3  # port in use, name not resolved, permission, ...: may pass
+    FINALIZED = 4  # of a proxy: a lifecycle manager shut it down, and it is to stay away
 
 
 class ProcessError(Exception):

@@ -63,8 +63,8 @@ def on_hangups(reload: Callable[[], None], stop: threading.Event) -> None:
     threading.Thread(target=wait, name="hangups", daemon=True).start()
 
 
-def wait_until(stop: threading.Event, nodes: Sequence[Any] = ()) -> None:
-    """Until a signal has set `stop`, or a lifecycle manager has finalized all of `nodes`.
+def wait_until(stop: threading.Event, nodes: Sequence[Any] = ()) -> bool:
+    """Until a signal has set `stop`, or a lifecycle manager has finalized all of `nodes`: then it returns True.
 
     Python runs a handler between two steps of the main thread. A signal that comes just before that thread blocks would
     not be handled until the next one, so the thread looks up now and then.
@@ -72,7 +72,8 @@ def wait_until(stop: threading.Event, nodes: Sequence[Any] = ()) -> None:
     while not stop.wait(LOOK_S):
         if nodes and all(node.finalized for node in nodes):
             stop.wait(ANSWERED_S)
-            return
+            return True
+    return False
 
 
 def run_process(

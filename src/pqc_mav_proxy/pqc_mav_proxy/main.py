@@ -35,8 +35,8 @@ def _serve(arguments: list[str], stop: threading.Event) -> int:
     threads = REKEYS_AT_ONCE + 1  # one stays free for topics while rekeys wait in the others
     with ros(arguments), serving(Spun(MultiThreadedExecutor(num_threads=threads)), [PqcProxyNode]) as nodes:
         on_hangups(nodes[0].reload, stop)
-        wait_until(stop, nodes)
-    return ExitCode.OK
+        finalized = wait_until(stop, nodes)
+    return ExitCode.FINALIZED if finalized else ExitCode.OK
 
 
 def run() -> None:

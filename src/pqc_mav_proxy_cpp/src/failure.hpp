@@ -13,9 +13,10 @@ namespace pqc_mav_proxy_cpp {
 /// A supervisor decides by them whether another start can help.
 enum class ExitCode {
   ok = 0,
-  failed = 1,  // unexpected
-  config = 2,  // configuration, keys or suite: the same start fails again until a file is changed
-  start = 3,   // port in use, permission, ...: may pass
+  failed = 1,     // unexpected
+  config = 2,     // configuration, keys or suite: the same start fails again until a file is changed
+  start = 3,      // port in use, permission, ...: may pass
+  finalized = 4,  // a lifecycle manager shut the node down, and it is to stay away
 };
 
 class Failure : public std::runtime_error {

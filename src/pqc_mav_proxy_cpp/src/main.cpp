@@ -32,7 +32,7 @@ void initialise(int argc, char** argv) {
   }
 }
 
-void serve(int argc, char** argv) {
+ExitCode serve(int argc, char** argv) {
   pqc_mav_proxy_cpp::Signals::block();
   const std::vector<std::string> arguments(argv, argv + argc);
   pqc_mav_proxy_cpp::check_parameter_files(arguments);
@@ -41,16 +41,23 @@ void serve(int argc, char** argv) {
   rclcpp::executors::SingleThreadedExecutor executor;  // enough: the node's callbacks wait for no handshake
   executor.add_node(node->get_node_base_interface());
   rclcpp::TimerBase::SharedPtr leaving;
-  node->when_finalized([&] { leaving = node->create_wall_timer(kAnswered, [&] { executor.cancel(); }); });
+  auto code = ExitCode::ok;
+  node->when_finalized([&] {
+    leaving = node->create_wall_timer(kAnswered, [&] {
+      code = ExitCode::finalized;
+      executor.cancel();
+    });
+  });
   const pqc_mav_proxy_cpp::Signals signals([&] { node->reload(); }, [] { rclcpp::shutdown(); });
   executor.spin();
+  return code;
 }
 
 int run(int argc, char** argv) {
   auto code = ExitCode::ok;
   std::string said;
   try {
-    serve(argc, argv);
+    code = serve(argc, argv);
   } catch (const Failure& failure) {
     code = failure.code();
     said = failure.what();

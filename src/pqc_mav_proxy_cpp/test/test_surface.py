@@ -19,6 +19,7 @@ from rclpy.parameter import Parameter
 from watcher import Watcher
 
 from pqc_mav_common import qos
+from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.key_values import flat
 from pqc_mav_common.local_socket import ATTACH
 from pqc_mav_common.parameters import ParameterSpec
@@ -260,7 +261,7 @@ def test_a_parameter_overrides_the_qos_of_a_topic_and_a_finalized_proxy_leaves(p
             assert values[f"qos_overrides.{name}/stats.publisher.reliability"] == "reliable"
             assert watcher.change(name, "cleanup")
         assert watcher.change(name, "shutdown")
-        assert process.process.wait(LIMIT_S) == 0, process.lines
+        assert process.process.wait(LIMIT_S) == ExitCode.FINALIZED, process.lines
     finally:
         process.kill()
 
