@@ -45,15 +45,17 @@ def engine_of(process: Process) -> Mapping[str, Any]:
     the proxy in C++ has to say it.
     """
     asks_another = process.parameters.get("tunnel", "inside") != "inside"  # whose configuration it is
-    autostart = process.parameters.get("autostart") is not False
-    if process.node != PROXY or asks_another or not autostart or not find_spec("pqc_mav_tunnel"):
+    if process.node != PROXY or asks_another or not find_spec("pqc_mav_tunnel"):
+        return {}
+    config = given(process)
+    if config.get("autostart") is False:
         return {}
     import pqc_mav_tunnel
 
     from pqc_mav_proxy.parameters import engine_config
 
     try:
-        engine = pqc_mav_tunnel.Engine(engine_config(given(process)))
+        engine = pqc_mav_tunnel.Engine(engine_config(config))
     except (pqc_mav_tunnel.TunnelError, ValueError) as error:
         raise BringupError(str(error)) from None
     return dict(engine.config())

@@ -52,9 +52,11 @@ def _pair(node: Process, daemon: Process, group: str) -> tuple[Process, Process]
             raise
         print(f"{node.label}: its tunnel is inside it: {error}", file=sys.stderr)
         return replace(node, parameters={k: v for k, v in node.parameters.items() if k != TUNNEL.name}), daemon
+    # A node that waits for a lifecycle manager, as its file may say, has a tunnel that waits, too.
+    waits = {"autostart": False} if config.get("autostart") is False else {}
     return (
         replace(node, parameters={**node.parameters, TUNNEL.name: DAEMON, DOOR: place}),
-        replace(daemon, parameters={**daemon.parameters, DOOR: place}),
+        replace(daemon, parameters={**daemon.parameters, DOOR: place, **waits}),
     )
 
 

@@ -39,6 +39,12 @@ def pair(**given: str) -> tuple[Process, Process]:
     return node, daemon
 
 
+def test_a_node_that_waits_by_its_file_has_a_tunnel_that_waits(folder: Path, tmp_path: Path) -> None:
+    file = config(tmp_path, drone_id="d7", autostart=False)
+    assert "--paused" in command(pair(config=file)[1])
+    assert "--paused" not in command(pair(config=config(tmp_path, drone_id="d7", autostart=True))[1])
+
+
 def test_a_daemon_has_what_its_node_has_and_both_one_door(folder: Path, tmp_path: Path) -> None:
     file = config(tmp_path, drone_id="d7")
     node, daemon = pair(config=file, namespace="d7", autostart="false", peer="10.0.0.1", use_sim_time="true")
