@@ -5,11 +5,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/host_config.hpp"
@@ -165,6 +167,12 @@ void take(std::vector<Layer>& layers, const std::string& pattern, const FlatConf
   for (const auto& [key, value] : values) layer->values.insert_or_assign(key, value);
 }
 
+/// Does it concern the node alone, and no engine? `ros2 param dump` writes all of them.
+bool is_of_nodes(std::string_view key) {
+  constexpr std::array kOfNodes{"autostart", "use_sim_time", "start_type_description_service", "tunnel"};
+  return std::ranges::find(kOfNodes, key) != kOfNodes.end() || key.starts_with("qos_overrides.");
+}
+
 /// Adds what a file says for the node; false for a ROS parameter file that says nothing for it.
 bool add_file(const YAML::Node& root, const std::string& name, const std::string& node, std::vector<Layer>& layers) {
   std::size_t met = 0;
@@ -184,7 +192,7 @@ bool add_file(const YAML::Node& root, const std::string& name, const std::string
     FlatConfig own;
     auto& values = node.empty() ? together : own;
     flatten(name, block.values, "", values, 0, met);
-    for (const char* of_nodes : {"autostart", "use_sim_time"}) values.erase(of_nodes);
+    std::erase_if(values, [](const auto& each) { return is_of_nodes(each.first); });
     if (!node.empty()) take(layers, block.pattern, own);
   }
   if (node.empty() && found) layers.push_back({"", std::move(together)});

@@ -59,6 +59,14 @@ TEST_F(ConfigYaml, TheRosFormGivesWhatItHasForTheProxy) {
                  "{'/**': {ros__parameters: {role: gcs}}, pqc_proxy: {ros__parameters: {role: gcs}}}");
 }
 
+TEST_F(ConfigYaml, ADumpOfTheNodesParametersHasMoreThanTheEngines) {
+  EXPECT_EQ(load("/drone/pqc_proxy:\n  ros__parameters:\n    autostart: true\n    qos_overrides:\n"
+                 "      /diagnostics: {publisher: {depth: 1, reliability: reliable}}\n"
+                 "      /drone/pqc_proxy/status: {publisher: {depth: 3}}\n    role: drone\n"
+                 "    start_type_description_service: true\n    tunnel: daemon\n    use_sim_time: false\n"),
+            (FlatConfig{{"role", "drone"}}));
+}
+
 TEST_F(ConfigYaml, BlocksOfTheNamedNodeCountInTheOrderOfRcl) {
   const auto first = (folder / "1.yaml").string(), second = (folder / "2.yaml").string();
   test::write_text(first,
