@@ -66,7 +66,7 @@ def test_a_clean_end_is_not_started_again() -> None:
 
 
 def test_a_refused_configuration_ends_it_all() -> None:
-    ended = launched("print('begun', flush=True); raise SystemExit(2)")
+    ended = launched("print('begun', flush=True); raise SystemExit(2)", first_life=True)
     said = ended.stdout + ended.stderr
     assert ended.returncode != 0 and said.count("begun\n") == 1
     assert "it refused its configuration (exit code 2)" in said
