@@ -23,6 +23,21 @@ LONGEST = 107  # sockaddr_un
 LOOK_S = 20.0  # longest look at a configuration
 
 
+def with_set_around(processes: Iterable[Process], around: Mapping[str, Any]) -> list[Process]:
+    """The same, with what a launch file sets for every node of a group, which a daemon would not hear of: where it has
+    such a key, and its own files and arguments say nothing."""
+
+    def known(process: Process) -> dict[str, Any]:
+        if not around or not is_daemon(process):
+            return {}
+        import pqc_mav_tunnel
+
+        keys = {spec["key"] for spec in pqc_mav_tunnel.config_schema(process.parameters["role"])}
+        return {name: around[name] for name in around.keys() & keys - given(process).keys()}
+
+    return [replace(each, parameters={**known(each), **each.parameters}) for each in processes]
+
+
 def arranged(processes: Iterable[Process], group: str = "") -> list[Process]:
     """The same, with one door for each daemon and its node, which bears the name of a group of launch files. Raises
     BringupError where there can be none.

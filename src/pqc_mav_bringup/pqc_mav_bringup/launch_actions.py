@@ -42,6 +42,7 @@ from pqc_mav_bringup.respawn import ExitCode, Lives
 from pqc_mav_common.siblings import MARK, new_mark
 
 PUSHED = "ros_namespace"  # where launch_ros' PushRosNamespace keeps the namespace of a group
+SET_AROUND = "global_params"  # and its SetParameter what it sets for all nodes: names with values
 # The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
 # find its ports held by the orphans of the first. setpriv comes with util-linux, which every Debian and Ubuntu has.
 _PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
@@ -106,8 +107,10 @@ def _start(
         refuse_unknown(system, (word.partition(":=")[0] for word in context.argv or () if ":=" in word))
     given = argument_values(context, system)
     under = str(context.launch_configurations.get(PUSHED, "")).strip("/")
+    around = dict(each for each in context.launch_configurations.get(SET_AROUND, ()) if isinstance(each, tuple))
     if kind is None:
-        return process_actions(resolve(system, given, under), given.get(composed.ARGUMENT.name, "false"), under)
+        processes = daemon.with_set_around(resolve(system, given, under), around)
+        return process_actions(processes, given.get(composed.ARGUMENT.name, "false"), under)
     session = kind(given)
 
     def close(_event: Any, _context: LaunchContext) -> None:

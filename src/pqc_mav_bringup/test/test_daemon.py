@@ -9,7 +9,7 @@ from programs import install
 
 from pqc_mav_bringup.composed import components, split
 from pqc_mav_bringup.configuration import engine_of
-from pqc_mav_bringup.daemon import arranged, check_daemon
+from pqc_mav_bringup.daemon import arranged, check_daemon, with_set_around
 from pqc_mav_bringup.description import BringupError, Process, SystemDescription, resolve
 from pqc_mav_bringup.executables import TUNNELD, command, is_daemon
 from pqc_mav_bringup.systems import DEMO, DRONE, GCS, PORTS
@@ -37,6 +37,15 @@ def pair(**given: str) -> tuple[Process, Process]:
     node, daemon = arranged(resolve(DRONE, {"tunnel": DAEMON, **ALONE, **given}))
     assert is_daemon(daemon) and not is_daemon(node)
     return node, daemon
+
+
+def test_what_a_launch_file_sets_for_all_nodes_counts_for_the_daemon_too(folder: Path, tmp_path: Path) -> None:
+    around = {"rekey_interval_s": 77.0, "grace_s": 1.5, "peer": "10.0.0.9", "use_sim_time": True, "of_another": 1}
+    file = config(tmp_path, drone_id="d7", grace_s=2.5)
+    made = with_set_around(resolve(DRONE, {"tunnel": DAEMON, **ALONE, "config": file, "peer": "10.0.0.1"}), around)
+    (line,) = [command(each) for each in arranged(made) if is_daemon(each)]
+    assert "rekey_interval_s=77.0" in line and 'peer="10.0.0.1"' in line
+    assert not any(word.startswith(("grace_s", "use_sim_time", "of_another")) for word in line)
 
 
 def test_a_node_that_waits_by_its_file_has_a_tunnel_that_waits(folder: Path, tmp_path: Path) -> None:
