@@ -108,6 +108,16 @@ def check_params_files(arguments: Sequence[str]) -> None:
             load(path)
 
 
+def without_a_block(arguments: Sequence[str], nodes: Iterable[str]) -> list[str]:
+    """The files of a ROS command line that say nothing for any of these nodes, which then have their defaults."""
+    names = list(nodes)
+    return [
+        path
+        for path in named_files(arguments)
+        if not any(_matches(pattern, name) for pattern, _ in _sections(load(path)) for name in names)
+    ]
+
+
 def _of_node(given: Iterable[tuple[str, Mapping[str, Any]]], namespace: str, node: str) -> dict[str, Any]:
     full = f"/{namespace.strip('/')}/{node}"
     blocks: dict[str, dict[str, Any]] = {}

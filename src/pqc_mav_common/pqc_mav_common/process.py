@@ -121,10 +121,14 @@ def run_nodes(
 
     def serve(arguments: list[str], stop: threading.Event) -> int:
         with needed_imports():
+            from pqc_mav_common.config_file import without_a_block
             from pqc_mav_common.lifecycle import serving
 
             makers = load(arguments)
         with ros(arguments), serving(one_thread(), makers) as nodes:
+            names = [node.get_fully_qualified_name() for node in nodes]
+            for path in without_a_block(arguments, names):
+                nodes[0].get_logger().warning(f"{path} says nothing for {' or '.join(names)}: nothing of it counts.")
             wait_until(stop, nodes)
         return ExitCode.OK
 

@@ -37,6 +37,16 @@ def test_faults_are_one_line_with_file_and_place(tmp_path: Path, text: str, said
     assert caught.value.exit_code == ExitCode.CONFIG
 
 
+def test_a_file_for_other_nodes_is_found(tmp_path: Path) -> None:
+    """As with a mistyped name, or with that of the proxy given to the policy."""
+    files = {}
+    for name, pattern in (("own", "/**: {pqc_policy"), ("all", "{/**"), ("other", "/**: {pqc_polici")):
+        files[name] = str(tmp_path / f"{name}.yaml")
+        Path(files[name]).write_text(f"{pattern}: {{ros__parameters: {{a: 1}}}}}}\n")
+    line = ["x", "--ros-args", *(word for file in files.values() for word in ("--params-file", file))]
+    assert config_file.without_a_block(line, ["/drone/pqc_policy", "/drone/pqc_battery"]) == [files["other"]]
+
+
 def test_missing_binary_and_huge_files(tmp_path: Path) -> None:
     with pytest.raises(ProcessError, match="No such file"):
         config_file.load(tmp_path / "none.yaml")
