@@ -107,7 +107,9 @@ def _start(
         refuse_unknown(system, (word.partition(":=")[0] for word in context.argv or () if ":=" in word))
     given = argument_values(context, system)
     under = str(context.launch_configurations.get(PUSHED, "")).strip("/")
-    around = dict(each for each in context.launch_configurations.get(SET_AROUND, ()) if isinstance(each, tuple))
+    around: dict[str, Any] = dict(
+        each for each in context.launch_configurations.get(SET_AROUND, ()) if isinstance(each, tuple)
+    )
     if kind is None:
         processes = daemon.with_set_around(resolve(system, given, under), around)
         return process_actions(processes, given.get(composed.ARGUMENT.name, "false"), under)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecyclePublisher, LifecycleState, TransitionCallbackReturn
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
@@ -53,6 +54,13 @@ class ManagedNode(LifecycleNode):
         first = not self.has_parameter(f"{prefix}depth")
         options = QoSOverridingOptions.with_default_policies() if given or first else None
         return super().create_lifecycle_publisher(kind, topic, profile, qos_overriding_options=options, **more)
+
+    def create_timer(self, period_s: float, callback: Callable[[], None], **more: Any) -> Any:
+        """By a clock that nobody sets: one by the system's own stands still for as long as that is set back. With
+        `use_sim_time` by that of the simulation."""
+        if not self.get_clock().ros_time_is_active:
+            more.setdefault("clock", Clock(clock_type=ClockType.STEADY_TIME))
+        return super().create_timer(period_s, callback, **more)
 
     def get_logger(self) -> Any:
         """Its logger, which makes one line of whatever it is given."""

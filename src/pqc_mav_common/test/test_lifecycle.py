@@ -12,6 +12,7 @@ import pytest
 import rclpy
 from rcl_interfaces.msg import LoggerLevel
 from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
+from rclpy.clock import ClockType
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import String
 
@@ -211,6 +212,15 @@ def test_parameters_override_the_qos_of_a_publisher_and_of_the_one_that_replaces
             second = node.replace_publisher(first, String, topic, qos.latched(4))
             assert (first.qos_profile.depth, second.qos_profile.depth) == depths
         assert node.get_parameter("qos_overrides./shown.publisher.reliability").value == "reliable"
+    finally:
+        node.destroy_node()
+
+
+@pytest.mark.parametrize(("simulated", "kind"), [("false", ClockType.STEADY_TIME), ("true", ClockType.ROS_TIME)])
+def test_no_timer_stands_still_because_the_clock_is_set_back(ros: None, simulated: str, kind: ClockType) -> None:
+    node = clerk(f"use_sim_time:={simulated}")
+    try:
+        assert node.every(1.0, lambda: None).clock.clock_type is kind
     finally:
         node.destroy_node()
 

@@ -74,7 +74,7 @@ class RekeyServer::Progress {
 
 RekeyServer::RekeyServer(rclcpp_lifecycle::LifecycleNode& node, HostSource host)
     : host_(std::move(host)), logger_(node.get_logger()) {
-  reminder_ = node.create_timer(kReminder, [this] {
+  reminder_ = node.create_wall_timer(kReminder, [this] {
     for (const auto& progress : running()) progress->publish();
   });
   reminder_->cancel();
