@@ -193,7 +193,7 @@ def _recorder(namespace: str) -> ProcessDescription:
         executable="pqc_recorder",
         node=RECORDER,
         namespace=namespace,
-        settings={"path": Setting("{record}"), "namespaces": Setting("{namespace},drone,gcs", list)},
+        settings={"path": Setting("{record}"), "namespaces": Setting("/{namespace},drone,gcs", list)},
         unless={"record": ""},
         # A recorder never takes the link with it, not even if the disk is full already when a drone starts in flight.
         respawn=Respawn(never_first=LASTING, vital=False),

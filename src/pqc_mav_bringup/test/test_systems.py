@@ -286,7 +286,7 @@ def test_a_flight_is_recorded_only_where_asked() -> None:
             "flight_recorder",
             f"/{namespace}",
         )
-        assert recorder.parameters == {"path": "/data/flights", "namespaces": [namespace, "drone", "gcs"]}
+        assert recorder.parameters == {"path": "/data/flights", "namespaces": [f"/{namespace}", "drone", "gcs"]}
 
 
 def test_the_demo_fits_together() -> None:

@@ -95,7 +95,7 @@ def _remove(path: Path, with_folder: bool) -> None:
 def _nothing(namespaces: list[str], topics: list[str]) -> str:
     from pqc_mav_cli.ros_session import reachable
 
-    sought = ", ".join([*(f"/{name.strip('/')}/..." for name in namespaces), *topics])
+    sought = ", ".join([*(f"/{name.strip('/')}/...".replace("//", "/") for name in namespaces), *topics])
     return (
         f"Nothing was published on {sought} ({reachable(os.environ)}), so there is no recording; are the proxies "
         "running, with the same ROS_DOMAIN_ID?"

@@ -28,6 +28,10 @@ class RecordingError(Exception):
     """A recording cannot be made, continued or read: one sentence for a person."""
 
 
+class _RemovedError(OSError):
+    """The file has no name any more: what is written to it is lost when it is closed."""
+
+
 class DiskFile:
     """An unbuffered output file: after a failure nothing is left in a buffer to be written later."""
 
@@ -52,8 +56,10 @@ class DiskFile:
         """Nothing waits here."""
 
     def sync(self) -> None:
-        """To the medium itself, so that a power cut does not take it."""
+        """To the medium itself, so that a power cut does not take it. Raises if no name leads there any more."""
         os.fsync(self._fd)
+        if os.fstat(self._fd).st_nlink == 0:
+            raise _RemovedError
 
     def truncate(self, size: int) -> None:
         """Back to the first `size` bytes."""
@@ -101,9 +107,9 @@ class RecordingFile:
         self._broken: str = ""
         if path.suffix != SUFFIX:
             raise RecordingError(f"A recording is called *{SUFFIX}, not '{path.name}'.")
-        if path.exists():
-            raise RecordingError(f"{path} already exists; give another name or move it away.")
         try:
+            if path.exists():
+                raise RecordingError(f"{path} already exists; give another name or move it away.")
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = make_file(self.partial)
         except FileExistsError:
@@ -199,9 +205,12 @@ class RecordingFile:
         with contextlib.suppress(OSError):  # a reader finds the end of the last whole chunk anyway
             self._file.truncate(self._whole_bytes)
         self._file.close()
-        if not self._whole_bytes:
-            self.partial.unlink(missing_ok=True)
+        if not self._whole_messages:
+            with contextlib.suppress(OSError):
+                self.partial.unlink(missing_ok=True)
             return f"Cannot write {self.partial}: {error.strerror or error}."
+        if isinstance(error, _RemovedError):
+            return f"Recording ended: somebody removed {self.partial} while it was written."
         return (
             f"Recording ended: {error.strerror or error}. {self.partial} holds the first {self._whole_messages} "
             f"messages and can be read; 'pqcmav record --salvage {self.partial}' turns it into a complete file."

@@ -60,7 +60,10 @@ def recording_path(where: str | Path, at: datetime | None = None) -> Path:
     stem = f"flight_{moment.strftime('%Y%m%dT%H%M%S')}Z"
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
     files = (path / f"{name}{SUFFIX}" for name in names)
-    return next(file for file in files if not (file.exists() or file.with_name(file.name + PARTIAL).exists()))
+    try:
+        return next(file for file in files if not (file.exists() or file.with_name(file.name + PARTIAL).exists()))
+    except OSError as error:
+        raise RecordingError(f"Cannot look into {path}: {error.strerror}.") from None
 
 
 class Recorder:

@@ -20,7 +20,8 @@ def wanted(topic: str, namespaces: Sequence[str], extra: Sequence[str] = ALWAYS)
     """Whether a flight's recording has this topic: below one of the namespaces, or named outright, but never hidden."""
     if any(part.startswith("_") for part in topic.split("/")):
         return False
-    return topic in extra or any(topic.startswith(f"/{name.strip('/')}/") for name in namespaces)
+    below = (f"/{name.strip('/')}/".replace("//", "/") for name in namespaces)  # of the root's everything
+    return topic in extra or any(topic.startswith(each) for each in below)
 
 
 def matching_qos(publishers: Sequence[Any]) -> QoSProfile:

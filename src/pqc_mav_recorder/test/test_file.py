@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import shutil
 import struct
 import tracemalloc
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from recordings import filled, message_class, plain
 from pqc_mav_common import packed
 from pqc_mav_recorder.file import DiskFile, RecordingError, RecordingFile, TopicInfo
 from pqc_mav_recorder.reader import RecordedMessage, RecordingReader, salvage
+from pqc_mav_recorder.recorder import recording_path
 from pqc_mav_recorder.schema import installed_topic
 
 TICKS = TopicInfo("/drone/ticks", "test_msgs/msg/Tick", "uint32 number\n")
@@ -83,6 +85,14 @@ def test_the_name_is_given_only_to_a_finished_file(tmp_path: Path) -> None:
     assert recording.finish() == path
     assert recording.finish() == path  # once more changes nothing
     assert not recording.partial.exists() and numbers(path) == list(range(10))
+
+
+def test_a_name_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+    long_one = tmp_path / f"{'x' * 300}.mcap"
+    with pytest.raises(RecordingError, match="File name too long"):
+        RecordingFile(long_one, {})
+    with pytest.raises(RecordingError, match=r"Cannot look into .*: File name too long"):
+        recording_path(tmp_path / ("x" * 300))
 
 
 def test_refusals(tmp_path: Path) -> None:
@@ -265,6 +275,27 @@ def test_a_disk_that_is_full_at_once_keeps_no_empty_file(tmp_path: Path) -> None
     with pytest.raises(RecordingError, match=r"^Cannot write .*: No space left on device\.$"):
         RecordingFile(tmp_path / "flight.mcap", {}, make_file=FullDisk)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_before_the_first_chunk_promises_nothing(tmp_path: Path) -> None:
+    spare = RecordingFile(tmp_path / "measure.mcap", {})
+    FullDisk.room = spare.size + 1
+    spare.close()
+    recording = RecordingFile(tmp_path / "flight.mcap", {}, make_file=FullDisk)
+    write_ticks(recording, 0, 10)
+    with pytest.raises(RecordingError, match=r"^Cannot write .*: No space left on device\.$"):
+        recording.flush()
+    assert not recording.partial.exists()
+
+
+def test_a_file_that_is_removed_while_it_is_written_is_told(tmp_path: Path) -> None:
+    recording = RecordingFile(tmp_path / "folder" / "flight.mcap", {})
+    write_ticks(recording, 0, 10)
+    recording.flush()
+    shutil.rmtree(tmp_path / "folder")
+    write_ticks(recording, 10, 20)
+    with pytest.raises(RecordingError, match=r"somebody removed .*flight\.mcap\.partial while it was written\.$"):
+        recording.flush()
 
 
 @pytest.mark.parametrize("room", [3, 150])

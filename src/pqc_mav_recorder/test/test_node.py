@@ -147,6 +147,7 @@ def test_which_topics_belong_to_a_flight() -> None:
     others = ("/drone", "/drones/x", "/rosout", "/mine/too", "/drone/_action/status", "/gcs/a/_hidden")
     assert all(wanted(topic, spaces, ("/diagnostics", "/mine")) for topic in chosen)
     assert not any(wanted(topic, spaces, ("/diagnostics", "/mine")) for topic in others)
+    assert wanted("/pqc_proxy/status", ["/"]) and wanted("/status", [""]) and not wanted("/_hidden", ["/"])
 
 
 def test_quality_of_service_is_what_all_publishers_can_serve() -> None:
