@@ -20,7 +20,7 @@ FLUSH_S = 2.0
 QUEUE_LIMIT = 20_000
 MIN_FREE_MIB = 64
 MIB = 1 << 20
-STOP_S = 30.0
+STOP_S = 8.0  # each of two waits: a supervisor kills whatever has not ended after 20 s
 
 
 _Message = tuple[TopicInfo, bytes, int, int]  # as RecordingFile.write takes it
