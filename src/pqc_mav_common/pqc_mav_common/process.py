@@ -34,12 +34,20 @@ def call_in_handler(what: Callable[[], object]) -> None:
     start_new_thread(what, ())
 
 
+_asked_to_end = threading.Event()
+
+
 def stop_on_signals() -> threading.Event:
     """An event that SIGINT and SIGTERM set from now on."""
-    stop = threading.Event()
+    _asked_to_end.clear()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: call_in_handler(stop.set))
-    return stop
+        signal.signal(number, lambda *_: call_in_handler(_asked_to_end.set))
+    return _asked_to_end
+
+
+def asked_to_end() -> bool:
+    """Whether one of them came: for what waits while the process starts."""
+    return _asked_to_end.is_set()
 
 
 def block_hangups() -> None:
@@ -98,7 +106,8 @@ def run_process(
     try:
         return serve(arguments, stop_on_signals())
     except ProcessError as error:
-        print(f"{program}: error: {one_line(error)}", file=sys.stderr, flush=True)
+        if said := one_line(error):
+            print(f"{program}: error: {said}", file=sys.stderr, flush=True)
         code = error.exit_code
     # A node whose start failed half-way is held by the error alone. Freed now, it leaves the ROS graph; otherwise
     # others would see it until its participant's lease is over, some 20 s.

@@ -28,6 +28,8 @@ def answered(response: Any, host: Any, aim: str, command: str, fields: Mapping[s
     if host is None:
         response.message = f"The node is not active, so there is no tunnel to {aim}; activate it first."
         return response
+    # JSON has no NaN: the engine then says what it wants of such a field.
+    fields = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in fields.items()}
     try:
         return fill(response, {"ok": True, **host.ask(command, **fields)})
     except ControlError as error:

@@ -17,6 +17,7 @@ import pqc_mav_tunnel
 
 from pqc_mav_common.errors import ExitCode
 from pqc_mav_common.local_socket import DAEMON, VERSION, ControlError, doors_of, result_of
+from pqc_mav_common.process import asked_to_end
 from pqc_mav_common.siblings import MARK
 
 START_S = 10.0  # for a daemon that is started together with this program
@@ -78,9 +79,12 @@ class DaemonHost:
         return f"net:[{inode}]" if inode else ""
 
     def settle(self, limit_s: float = START_S) -> dict[str, Any]:
-        """Waits until it is there and has read what it starts with. Returns its hello. Raises ControlError."""
+        """Waits until it is there and has read what it starts with. Returns its hello. Raises ControlError, without a
+        word if this process itself is to end: then its daemon is about to, too."""
         end_s = time.monotonic() + limit_s
         while not (hello := self.hello()) or hello["starting"]:
+            if asked_to_end():
+                raise ControlError("", ExitCode.OK, AWAY)
             if time.monotonic() > end_s:
                 raise ControlError(self._door.away() or "pqcmav-tunneld does not end its start.", ExitCode.START, AWAY)
             time.sleep(STEP_S)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine's table of fields and the messages say the same, and the one fills the other."""
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -10,10 +11,11 @@ import pqc_mav_tunnel
 import pytest
 from ament_index_python import get_package_share_directory
 from pqc_mav_interfaces.msg import HandshakeReport, LinkQuality, ServerStats, SuiteInfo, TunnelStats, TunnelStatus
+from pqc_mav_interfaces.srv import Rekey
 from std_msgs.msg import Header
 
 from pqc_mav_common.testing_proxies import gcs_parameters
-from pqc_mav_proxy.conversions import message_of
+from pqc_mav_proxy.conversions import answered, message_of
 from pqc_mav_proxy.names import STATES, state_name
 
 SCHEMA = pqc_mav_tunnel.picture_schema()
@@ -68,6 +70,19 @@ def test_pictures_have_all_that_messages_have(engine: pqc_mav_tunnel.Engine) -> 
                     assert (list(told) if isinstance(want, list) else told) == (
                         pytest.approx(want) if type_name == "float" else want
                     ), field
+
+
+def test_what_json_lacks_is_refused_with_the_engines_own_sentence(engine: pqc_mav_tunnel.Engine) -> None:
+    class Host:
+        @staticmethod
+        def ask(command: str, **fields: object) -> dict[str, object]:
+            line = json.dumps({"v": 1, "command": command, **fields}, allow_nan=False)
+            return dict(json.loads(pqc_mav_tunnel.Door(engine).ask(line))["result"])
+
+    for pin in (math.nan, math.inf):
+        fields = {"drone_id": "d1", "suite": "", "kind": "", "reason": "", "pin_for_s": pin}
+        answer = answered(Rekey.Response(), Host(), "rekey", "request_rekey", fields)
+        assert not answer.ok and answer.message.startswith("A suite is pinned for 0 to 604800 s")
 
 
 def test_unknown_pictures_are_refused(engine: pqc_mav_tunnel.Engine) -> None:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -87,6 +88,18 @@ def test_a_daemon_that_is_not_there_or_another_one_is_a_sentence(
         host.stop()
         daemon.kill()
         daemon.start()
+
+
+def test_who_is_to_end_waits_for_no_daemon(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    daemon.kill()
+    monkeypatch.setattr(daemon_host, "asked_to_end", lambda: True)
+    host, _ = heard(daemon, daemon.config)
+    began_s = time.monotonic()
+    with pytest.raises(ControlError, match=r"^$") as refusal:
+        host.settle()
+    assert refusal.value.exit_code == ExitCode.OK and time.monotonic() - began_s < daemon_host.START_S / 2
+    host.stop()
+    daemon.start()
 
 
 def test_a_daemon_of_another_system_is_never_adopted(daemon: Daemon) -> None:

@@ -7,6 +7,7 @@
 
 #include "parameters.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
+#include "signals.hpp"
 
 namespace pqc_mav_proxy_cpp {
 namespace {
@@ -74,6 +75,7 @@ std::string DaemonHost::network() const {
 void DaemonHost::settle(std::chrono::milliseconds limit) const {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (auto said = hello(); said.empty() || said["starting"].get<bool>(); said = hello()) {
+    if (Signals::asked_to_end()) throw Failure("", ExitCode::ok);  // and its daemon is about to end, too
     if (std::chrono::steady_clock::now() > end) {
       const auto away = door_.away();
       throw Failure(away.empty() ? "pqcmav-tunneld does not end its start." : away, ExitCode::start);

@@ -23,6 +23,13 @@ void Signals::block() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
+bool Signals::asked_to_end() {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  ::sigpending(&waiting);
+  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1;
+}
+
 Signals::Signals(std::function<void()> reload, std::function<void()> end)
     : thread_([this, reload = std::move(reload), end = std::move(end)] {
         const auto set = all();

@@ -14,6 +14,8 @@ class Signals {
   /// Keeps the three for an object of this class. To be called before there is any other thread; rclcpp must not take
   /// them: its handler writes a line to the log, and one that interrupts malloc() waits for it for ever.
   static void block();
+  /// Whether SIGINT or SIGTERM waits for an object of this class: for what waits itself while the process starts.
+  static bool asked_to_end();
 
   /// Calls one of both, in a thread of its own, for each signal since `block`.
   Signals(std::function<void()> reload, std::function<void()> end);
