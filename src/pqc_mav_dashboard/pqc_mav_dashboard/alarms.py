@@ -6,7 +6,7 @@ from typing import Any
 
 from pqc_mav_common.diagnostics import LOW_CHARGE
 from pqc_mav_dashboard.picture import End, Picture, Sense, fresh
-from pqc_mav_dashboard.trouble import ATTACK, told_by_drone
+from pqc_mav_dashboard.trouble import ATTACK, is_lost, told_by_drone
 from pqc_mav_dashboard.views import state_of
 
 MOST = 50  # are told in words; of the others a page knows which are new
@@ -45,6 +45,8 @@ class Alarms:
             found.append((drone, "silent", "SILENT: an engine says nothing"))
         elif state in ("DOWN", "HANDSHAKING") and drone in self._had:
             found.append((drone, "lost", f"{state}: the tunnel was lost"))
+        elif is_lost(ends[0], state):
+            found.append((drone, "lost", f"the other end is silent for {ends[0].status['silence_s']:.0f} s"))
         threat, battery = (fresh(senses, kind, clock_s) for kind in ("threat", "battery"))
         told = next((kind for level, kind in map(told_by_drone, ends) if level >= ATTACK), "")
         if (threat.get("level") or 0) >= ATTACK:

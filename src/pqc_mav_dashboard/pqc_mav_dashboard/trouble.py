@@ -11,6 +11,7 @@ FINE = 0
 LOSS, HIGH_LOSS = 0.02, 0.10  # what the policy counts as trouble begins at the second
 # ThreatReport.level
 SUSPICIOUS, ATTACK = 1, 2
+LOST_S = 10.0  # of silence: longer than any handover between cells or stations
 
 Trouble = tuple[int, str]
 
@@ -25,6 +26,12 @@ def _that_matter(ends: Sequence[End]) -> list[End]:
     """Of several ground stations those may be without the drone that it has not chosen."""
     served = any(end.role == "gcs" and end.status.get("suite") for end in ends)
     return [end for end in ends if end.role != "gcs" or end.status.get("suite") or not served]
+
+
+def is_lost(end: End, state: str) -> bool:
+    """A session stays for minutes after the other end fell silent: long before its end somebody must look."""
+    waits = end.status.get("station_role") == "standby"
+    return state == "DEGRADED" and not waits and float(end.status.get("silence_s") or 0) >= LOST_S
 
 
 def told_by_drone(end: End) -> tuple[int, str]:
@@ -47,7 +54,8 @@ def _of_end(end: End, clock_s: float) -> list[Trouble]:
     elif state == "HANDSHAKING":
         found.append((6, error or "no session yet"))
     elif state == "DEGRADED":
-        found.append((5, f"the other end is silent for {float(end.status.get('silence_s') or 0):.0f} s"))
+        silent = f"the other end is silent for {float(end.status.get('silence_s') or 0):.0f} s"
+        found.append((9 if is_lost(end, state) else 5, silent))
     elif state == "REKEYING":
         found.append((1, "renews its keys"))
     level, kind = told_by_drone(end)

@@ -21,6 +21,11 @@ def alarmed(level: int) -> End:
     return replace(made, status={**made.status, "peer_alarm": level, "peer_alarm_kind": "replay"})
 
 
+def silent(seconds: float, station_role: str = "") -> End:
+    made = end(state="DEGRADED")
+    return replace(made, status={**made.status, "silence_s": seconds, "station_role": station_role})
+
+
 def told(made: Alarms, *ends: End, whole: bool = True, **senses: dict[str, Any]) -> list[tuple[str, str]]:
     found = {"d1": {kind: Sense(fields, 100.0) for kind, fields in senses.items()}}
     made.look(Picture(1000.0, 100.0, list(ends), found), whole=whole)
@@ -35,6 +40,9 @@ def told(made: Alarms, *ends: End, whole: bool = True, **senses: dict[str, Any])
         (end(state="DOWN", suite=""), {}, []),  # it has not come yet
         (end(), {"threat": {"level": 2, "kind": "replay"}}, ["attack"]),
         (end(), {"threat": {"level": 1}}, []),
+        (silent(9.9), {}, []),
+        (silent(10.0), {}, ["lost"]),
+        (silent(10.0, "standby"), {}, []),
         (alarmed(2), {}, ["attack"]),
         (alarmed(2), {"threat": {"level": 2, "kind": "replay"}}, ["attack"]),
         (alarmed(1), {}, []),

@@ -31,6 +31,8 @@ def end(state: str = "UP", loss: float | None = 0.0, heard_s: float = 100.0, **s
         (end(last_error="PLAIN_DOWN: no port"), 4, "PLAIN_DOWN"),
         (end(last_error="RADIO_DOWN: lost"), 4, "RADIO_DOWN"),
         (end(last_error="an old story"), 0, ""),
+        (end("DEGRADED", silence_s=9.0), 5, "silent for 9 s"),
+        (end("DEGRADED", silence_s=10.0), 9, "silent for 10 s"),
         (end(peer_alarm=2, peer_alarm_kind="replay"), 7, "the drone tells of an attack: replay"),
         (end(peer_alarm=1, peer_alarm_kind="loss"), 3, "a suspicion: loss"),
         (end(loss=0.02), 0, ""),
