@@ -207,6 +207,18 @@ TEST_F(EngineEndpoints, AClientOfTcpComesAndGoes) {
   EXPECT_EQ(endpoint(*tunnel.gcs, 2).name, "tcp-listen:127.0.0.1:" + std::to_string(port_of(*tunnel.gcs, 2)));
 }
 
+TEST_F(EngineEndpoints, APageInABrowserCommandsNobody) {
+  // As fetch(..., {method: "POST", mode: "no-cors", body: COMMAND_LONG}) sends it, in two segments.
+  TcpPeer page(port_of(*tunnel.gcs, 2));
+  page.send(as_bytes("POST / HTTP/1.1\r\nHost: 127.0.0.1:5760\r\nContent-Length: 44\r\n\r\n"));
+  EXPECT_TRUE(page.ended());
+  EXPECT_TRUE(eventually([&] { return count(*tunnel.gcs, 2, "refused") == 1; }));
+  TcpPeer program(port_of(*tunnel.gcs, 2));
+  const auto beat = heartbeat(250, 190);
+  program.send(beat);
+  EXPECT_EQ(tunnel.autopilot.receive(), std::optional(beat)) << "what a program sends, and nothing before it";
+}
+
 TEST_F(EngineEndpoints, ClientsAreCounted) {
   std::vector<std::unique_ptr<TcpPeer>> more;
   for (int i = 0; i < 8; ++i) more.push_back(std::make_unique<TcpPeer>(port_of(*tunnel.gcs, 2)));

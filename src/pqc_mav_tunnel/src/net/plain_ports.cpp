@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kClientsMax = 8;  // of one endpoint
 constexpr std::uint64_t kReopenMost = 2'000'000'000;
 constexpr std::size_t kSerialQueueLeast = 4096, kTcpQueue = 256 * 1024;
+constexpr int kTcpBuffer = 64 * 1024;  // the kernel would keep some MB of old messages for who does not read
 constexpr int kListenBacklog = 8;
 
 // --- serial ---
@@ -301,8 +302,9 @@ class TcpListenPort : public PlainPort {
     if (!channel) return counters.refused.add();
     const int on = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    auto client =
-        std::make_unique<PlainStream>(hub_, counters, *channel, std::max(kTcpQueue, 2 * hub_.options().max_payload));
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &kTcpBuffer, sizeof kTcpBuffer);
+    auto client = std::make_unique<PlainStream>(hub_, counters, *channel,
+                                                std::max(kTcpQueue, 2 * hub_.options().max_payload), true);
     try {
       client->open(std::move(fd), tag(*channel));
     } catch (const TunnelError&) {  // the kernel's memory is short

@@ -3,14 +3,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
+#include <utility>
 
 namespace pqcmav {
 namespace {
 
 constexpr std::size_t kReadBytes = 4096;
 constexpr int kReadsAtOnce = 8;  // then the other streams have their turn
+
+/// A method, a space and a target, as RFC 9112 section 3 has it. MAVLink begins with a byte above 0x7f.
+bool is_http(ByteView bytes) noexcept {
+  const auto text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 16)));
+  const auto space = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  return space != std::string_view::npos && space >= 3 && text[space] == ' ';
+}
 
 }  // namespace
 
@@ -31,6 +41,10 @@ bool PlainStream::read(std::uint64_t now) {
       break;
     }
     const auto size = static_cast<std::size_t>(got);
+    if (std::exchange(begins_, false) && is_http(ByteView(bytes).first(size))) {
+      counters_.refused.add();
+      return false;
+    }
     framer_.feed(ByteView(bytes).first(size), now, [&](ByteView frame) { hub_.take(channel_, frame, true); });
     if (size < bytes.size()) break;
   }

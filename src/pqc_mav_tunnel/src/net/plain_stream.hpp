@@ -13,8 +13,11 @@ namespace pqcmav {
 
 class PlainStream {
  public:
-  PlainStream(PlainHub& hub, EndpointCounters& counters, unsigned channel, std::size_t queue_bytes)
-      : hub_(hub), counters_(counters), channel_(channel), out_(queue_bytes) {}
+  /// With `strangers` whoever speaks HTTP is refused: a page in a browser may connect to any port of its machine, and
+  /// what it sends would be searched for commands.
+  PlainStream(PlainHub& hub, EndpointCounters& counters, unsigned channel, std::size_t queue_bytes,
+              bool strangers = false)
+      : hub_(hub), counters_(counters), channel_(channel), begins_(strangers), out_(queue_bytes) {}
 
   void open(Fd fd, std::uint64_t tag);
   [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(fd_); }
@@ -40,6 +43,7 @@ class PlainStream {
   PlainHub& hub_;
   EndpointCounters& counters_;
   const unsigned channel_;
+  bool begins_;  // and its first bytes are looked at
   Fd fd_;
   std::uint64_t tag_ = 0;
   MavlinkFramer framer_;
