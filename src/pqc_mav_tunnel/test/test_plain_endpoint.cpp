@@ -69,12 +69,18 @@ TEST(PlainEndpoint, EachPlaceOnce) {
   const auto all = [](const std::vector<std::string>& texts) {
     return parse_plain_endpoints(texts, "plain_endpoints");
   };
-  EXPECT_EQ(all({"udp:127.0.0.1:14550", "udp:127.0.0.1:14551", "udp-listen:127.0.0.1:14550", "tcp-listen:127.0.0.1:0",
+  EXPECT_EQ(all({"udp:127.0.0.1:14550", "udp:127.0.0.1:14551", "udp-listen:127.0.0.1:14552", "tcp-listen:127.0.0.1:0",
                  "tcp-listen:127.0.0.1:0"})
                 .size(),
             5u);
   expect_error(Errc::config_invalid, {"'plain_endpoints'", "twice"},
                [&] { all({"udp:127.0.0.1:14550", "udp:127.0.0.1:14550"}); });
+  for (const auto& [to, at] : {std::pair{"udp:127.0.0.1:14550", "udp-listen:127.0.0.1:14550"},
+                               std::pair{"udp:localhost:14550", "udp-listen:127.0.0.1:14550"},
+                               std::pair{"udp:127.0.0.1:14550", "udp-listen:0.0.0.0:14550"}}) {
+    expect_error(Errc::config_invalid, {"'plain_endpoints'", "come back"}, [&] { all({to, at}); });
+    expect_error(Errc::config_invalid, {"come back"}, [&] { all({at, to}); });
+  }
   expect_error(Errc::config_invalid, {"twice"}, [&] { all({"serial:/dev/a:9600", "serial:/dev/a:57600"}); });
   expect_error(Errc::config_invalid, {"17 entries", "16"}, [&] {
     std::vector<std::string> many;

@@ -73,7 +73,13 @@ TEST(PlainTap, IsNotWhereTheTunnelItselfListensOrSends) {
   };
   for (const auto* host : {"127.0.0.1", "0.0.0.0", "::"}) refused(at(host, 14591));
   for (const auto& other : {at("127.0.0.1", 14592), at("127.0.0.2", 14591)})
-    EXPECT_NO_THROW(check_plain_addresses("", other, other, tap));
+    EXPECT_NO_THROW(check_plain_addresses("", other, at("127.0.0.3", 14593), tap));
+}
+
+TEST(PlainTap, AnApplicationIsNotWhereTheTunnelListens) {
+  expect_error(Errc::config_invalid, {"'plain_peer'", "would come back"},
+               [] { check_plain_addresses("", at("0.0.0.0", 14590), at("127.0.0.1", 14590), {}); });
+  EXPECT_NO_THROW(check_plain_addresses("", at("127.0.0.1", 0), at("127.0.0.1", 14590), {}));
 }
 
 TEST(PlainTap, FamiliesOfThePlaintextSideMustAgree) {

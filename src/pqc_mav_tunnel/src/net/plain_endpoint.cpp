@@ -66,6 +66,18 @@ void read_address(PlainEndpoint& out, const std::string& rest, const std::string
   out.address = *address;
 }
 
+/// Does one of them send to where the other one hears?
+bool comes_back(const PlainEndpoint& one, const PlainEndpoint& other) {
+  using Kind = PlainEndpoint::Kind;
+  const auto& to = one.kind == Kind::udp ? one : other;
+  const auto& at = one.kind == Kind::udp ? other : one;
+  if (to.kind != Kind::udp || at.kind != Kind::udp_listen || to.address.port != at.address.port) return false;
+  const auto host = [](const PlainEndpoint& each) {
+    return each.address.host == "localhost" ? std::string("127.0.0.1") : each.address.host;
+  };
+  return host(to) == host(at) || at.address.host == "0.0.0.0" || at.address.host == "::";
+}
+
 }  // namespace
 
 PlainEndpoint parse_plain_endpoint(const std::string& text, const std::string& key) {
@@ -124,6 +136,9 @@ std::vector<PlainEndpoint> parse_plain_endpoints(const std::vector<std::string>&
     };
     if (std::any_of(out.begin(), out.end(), same))
       refuse_endpoint(key, text, "the same place is there twice; each may be there once.");
+    if (std::any_of(out.begin(), out.end(), [&](const auto& other) { return comes_back(one, other); }))
+      refuse_endpoint(key, text,
+                      "udp: sends to where udp-listen: of the same list hears: each message would come back.");
     out.push_back(std::move(one));
   }
   return out;

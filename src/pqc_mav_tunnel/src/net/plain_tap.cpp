@@ -39,6 +39,9 @@ void check_plain_addresses(const std::string& prefix, const SockAddr& bind, cons
   if (!bind.empty() && !peer.empty() && bind.family() != peer.family())
     throw TunnelError(Errc::config_invalid,
                       "'" + prefix + "plain_bind' and '" + prefix + "plain_peer' must both be IPv4 or both IPv6.");
+  if (!bind.empty() && !peer.empty() && bind.port() != 0 && reaches(peer, bind))
+    throw TunnelError(Errc::config_invalid, "'" + prefix + "plain_peer' is the same address as '" + prefix +
+                                                "plain_bind': each message would come back.");
   if (tap.empty()) return;
   if (!tap.loopback() || tap.port() == 0)
     throw TunnelError(
