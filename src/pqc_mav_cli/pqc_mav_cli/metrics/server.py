@@ -14,7 +14,7 @@ from pqc_mav_cli.metrics.page import LOOPBACK, Page
 from pqc_mav_common.local_readers import Readers
 
 PATH = "/metrics"
-REQUESTS_MOST = 8
+REQUESTS_MOST, REFUSALS_MOST = 8, 4  # at once; of users who may not read, who thus take nobody's place
 _PEER, _LOCAL = "pqcmav.peer", "pqcmav.local"
 _PLAIN_TEXT = ("Content-Type", "text/plain; charset=utf-8")
 REQUEST_S = 15.0  # for one request, its answer included
@@ -60,7 +60,10 @@ class Server(ThreadingMixIn, WSGIServer):
     def __init__(self, host: str, port: int, page: Page, readers: Readers | None = None) -> None:
         """`readers`: which users of this machine may read; None: all. Raises OSError where the address is taken."""
         self.address_family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
+        self._readers = readers
         self._slots = threading.BoundedSemaphore(REQUESTS_MOST)
+        self._refusals = threading.BoundedSemaphore(REFUSALS_MOST)
+        self._held: dict[Any, threading.BoundedSemaphore] = {}
         super().__init__((host, port), _Handler)
         self.set_app(_with_paths(page, readers))
 
@@ -80,9 +83,12 @@ class Server(ThreadingMixIn, WSGIServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Too many at once are closed unanswered."""
-        if not self._slots.acquire(blocking=False):
+        refused = self._readers is not None and self._readers.refusal(client_address[:2], request.getsockname()[:2])
+        slots = self._refusals if refused else self._slots
+        if not slots.acquire(blocking=False):
             self.shutdown_request(request)
             return
+        self._held[request] = slots
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -94,7 +100,7 @@ class Server(ThreadingMixIn, WSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             limit.cancel()
-            self._slots.release()
+            self._held.pop(request).release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no event."""

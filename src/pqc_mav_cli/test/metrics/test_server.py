@@ -73,6 +73,23 @@ def test_other_users_of_this_machine_are_refused_unless_allowed() -> None:
         assert got_by(other, server).startswith("200") and got_by(other + 1, server).startswith("403")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
+def test_who_may_not_read_takes_nobodys_place() -> None:
+    """He holds as many connections as there are places, and says nothing."""
+    script = (
+        "import socket, sys\n"
+        "held = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(32)]\n"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    with running(readers=Readers()) as server:
+        command = [sys.executable, "-c", script, str(server.server_port)]
+        ids = {"user": 54321, "group": 54321, "extra_groups": []}
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **ids) as stranger:  # type: ignore[call-overload]
+            assert stranger.stdout.readline() == b"held\n"
+            assert [got(server)[0] for _ in range(10)] == [200] * 10
+            stranger.stdin.close()
+
+
 def test_it_serves_the_page_and_nothing_else() -> None:
     with running() as server:
         status, body = got(server)
