@@ -3,8 +3,10 @@
 
 import csv
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +62,7 @@ def score(
         except ModelError as error:
             raise ScoreError(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
 
-    if path.suffix == MCAP:
+    if path.name.endswith((MCAP, f"{MCAP}.partial")):
         return _flight(path, detector)
     try:
         cells = _cells(path)
@@ -207,4 +209,7 @@ def _slots(path: Path, cells: Sequence[Mapping[str, Any]]) -> list[Slot]:
             raise ScoreError(f"{path}: time_s does not grow at row {index + 2}.")
         packets, bytes_, mavlink = (number(row, name) for name in COLUMNS)
         found.append(Slot(time_s, packets, bytes_, mavlink, str(row.get("label") or "")))
+    step_s = statistics.median(b.time_s - a.time_s for a, b in pairwise(found)) if len(found) > 1 else PERIOD_S
+    if not PERIOD_S / 2 <= step_s <= 2 * PERIOD_S:
+        raise ScoreError(f"{path} has a row each {step_s:g} s; a capture has one each {PERIOD_S:g} s.")
     return found

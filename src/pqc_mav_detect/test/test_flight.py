@@ -52,6 +52,12 @@ def test_what_was_forged_is_named_at_the_end_that_got_it(tmp_path: Path) -> None
     assert (alarm.kind, alarm.level) == (FORGERY, Level.ATTACK) and 120.0 <= alarm.begin_s <= 120.5
 
 
+def test_one_that_was_not_finished_is_judged_too(tmp_path: Path) -> None:
+    partial = flight(tmp_path / "f.mcap", 40.0).rename(tmp_path / "f.mcap.partial")
+    partial.write_bytes(partial.read_bytes()[:-2000])  # without its index
+    assert any(each.alarms for each in score(partial))
+
+
 def test_a_calm_flight(tmp_path: Path) -> None:
     ends = read(flight(tmp_path / "f.mcap", 0.0, 12.0))
     assert {len(windows) for windows in ends.values()} == {119}

@@ -169,10 +169,17 @@ def test_a_file_of_another_form_is_one_sentence(tmp_path: Path, text: str, sente
         score(tmp_path / "c.csv")
 
 
+def test_rows_of_another_length_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "onesec.csv"
+    path.write_text("time_s,packets\n" + "".join(f"{turn},100\n" for turn in range(60)))
+    with pytest.raises(ScoreError, match=r"a row each 1 s; a capture has one each 0\.1 s\.$"):
+        score(path, calm_s=29.0)
+
+
 def test_the_mark_with_which_a_spreadsheet_begins_a_file_hides_no_column(tmp_path: Path) -> None:
-    rows = "".join(f"{turn / 2},{3}\n" for turn in range(60))
+    rows = "".join(f"{turn / 10},{3}\n" for turn in range(300))
     (tmp_path / "c.csv").write_text(f"\ufefftime_s,packets\n{rows}")
-    assert score(tmp_path / "c.csv")[0].span_s == pytest.approx(19.5)
+    assert score(tmp_path / "c.csv")[0].span_s == pytest.approx(19.9)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
