@@ -224,16 +224,23 @@ def list_campaigns(
     root: Root = _ROOT, as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False
 ) -> None:
     """List the campaigns below a folder, newest first."""
+    from pqc_mav_bench.errors import StoreError
     from pqc_mav_bench.store import campaigns
     from pqc_mav_cli.bench.view import campaigns_table
 
-    with bench_errors():
-        manifests = [store.manifest() for store in campaigns(root)]
+    manifests, damaged = [], []
+    for store in campaigns(root):
+        try:
+            manifests.append(store.manifest())
+        except StoreError as error:
+            damaged.append(str(error))
     if as_json:
         print_json(manifests)
     elif manifests:
         console().print(campaigns_table(manifests))
-    else:
+    if damaged:
+        raise CliError(" ".join(damaged))
+    if not manifests and not as_json:
         note(f"There is no campaign below {root}; 'pqcmav bench run --quick' makes one.")
 
 

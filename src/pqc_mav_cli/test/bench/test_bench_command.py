@@ -32,6 +32,15 @@ def test_an_empty_list_is_no_error(tmp_path: Path) -> None:
     assert (listed.returncode, json.loads(listed.stdout)) == (0, [])
 
 
+def test_one_damaged_campaign_hides_no_other(tmp_path: Path) -> None:
+    listed = Path(__file__).parents[4] / "bench/results/campaign-quick/matrix2025/campaign.json"
+    for name, content in (("good", listed.read_text()), ("bad", "{")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "campaign.json").write_text(content)
+    done = pqcmav("bench", "list", "--root", str(tmp_path), "--json")
+    assert done.returncode == 1 and len(json.loads(done.stdout)) == 1 and "bad/campaign.json" in done.stderr
+
+
 def test_options_out_of_range_are_refused_before_anything_starts(tmp_path: Path) -> None:
     assert "duration" in refused(2, "bench", "run", "--duration", "-1", "--root", str(tmp_path))
     assert "closest" in refused(2, "bench", "run", "--suite", "cs-mlkem768", "--root", str(tmp_path)).lower()

@@ -34,6 +34,8 @@ function tell(state, sentence) {
 function take(message) {
   if (message.kind === "hello") {
     document.body.classList.toggle("recording", message.replay); // nothing of it can be steered
+    replay.shown = Boolean(message.replay);
+    if (replay.shown && status.dataset.state === "connected") setText(status, "recording");
     learnSeries(message.series);
     learnSpans(message.spans_s);
     return learnColumns(message.columns);
