@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import socket
+import statistics
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -193,7 +194,7 @@ def calm(files: Sequence[Path]) -> Calm:
 
 def _seconds(values: Sequence[float]) -> str:
     low, high = median_interval(values)
-    return f"{sorted(values)[len(values) // 2]:.1f} ({low:.1f}-{high:.1f})"
+    return f"{statistics.median(values):.1f} ({low:.1f}-{high:.1f})"
 
 
 def page(found: Sequence[Timed], quiet: Calm | None, machine: str, options: argparse.Namespace) -> str:
