@@ -58,6 +58,8 @@ def discovery(environment: Mapping[str, str]) -> Finding:
     domain = environment.get("ROS_DOMAIN_ID", "0")
     if reach in ("LOCALHOST", "OFF"):
         return ok("ROS discovery", f"{reach}, domain {domain}: topics stay on this machine")
+    if reach not in ("", "SUBNET", "SYSTEM_DEFAULT"):  # rcl knows capital letters alone
+        return ok("ROS discovery", f"'{reach}' is no range, so LOCALHOST, domain {domain}: topics stay on this machine")
     return warn(
         "ROS discovery",
         f"{reach or 'SUBNET (default)'}, domain {domain}: others on the network can read the topics and request rekeys",

@@ -70,6 +70,7 @@ def test_where_ros_comes_from(package: str, where: str, monkeypatch: pytest.Monk
     [
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, Level.OK),
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, Level.WARN),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "localhost"}, Level.OK),  # to ROS no range: it assumes LOCALHOST
         ({}, Level.WARN),
     ],
 )

@@ -37,16 +37,17 @@ def assemble(path: Path, namespace: str, available: Sequence[str], parameters: P
     configured with: the first one in use stands for it. Raises RecordingError when the vehicle's topics are not in it.
     """
     reader = RecordingReader(path)
-    prefix = f"/{namespace.strip('/')}/"
+    prefix = f"/{namespace.strip('/')}/".replace("//", "/")
     wanted = {*_STREAMS, _LINK, _STATUS, _HANDSHAKE}
-    messages = [
-        message
-        for message in reader.messages()
-        if message.topic.name.startswith(prefix) and message.topic.type_name in wanted
-    ]
+    found = [message for message in reader.messages() if message.topic.type_name in wanted]
+    messages = [message for message in found if message.topic.name.startswith(prefix)]
     if not any(message.topic.type_name in _STREAMS for message in messages):
+        others = {
+            message.topic.name.rpartition("/")[0] or "/" for message in found if message.topic.type_name in _STREAMS
+        }
+        there = f" It has some in {', '.join(sorted(others))} (--namespace)." if others else ""
         raise RecordingError(
-            f"{path} contains no telemetry in namespace {prefix.rstrip('/')}, so nothing can be decided."
+            f"{path} contains no telemetry in namespace {prefix.rstrip('/') or '/'}, so nothing can be decided.{there}"
         )
     messages.sort(key=lambda message: message.log_ns)
     feed = _Feed(reader, parameters)

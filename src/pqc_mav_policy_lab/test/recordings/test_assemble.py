@@ -84,5 +84,8 @@ def test_a_clock_that_was_set_makes_no_time_go_by(tmp_path: Path) -> None:
 
 
 def test_without_the_vehicles_telemetry_there_is_nothing_to_replay(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match="no telemetry in namespace /absent"):
+    with pytest.raises(
+        RecordingError,
+        match=r"no telemetry in namespace /absent, .* It has some in /drone, /other \(--namespace\)\.",
+    ):
         assemble(flight(tmp_path / "flight.mcap"), "absent", CORE, PolicyParameters())
