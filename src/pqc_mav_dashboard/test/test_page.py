@@ -136,8 +136,9 @@ def test_the_plan_shows_the_flight_from_home_with_its_gap(page: Page, replay: Da
 def test_a_recording_offers_no_actions(page: Page, replay: Dashboard) -> None:
     page.open(f"{replay.url}/#/drone/d1").says("recording", "#connection")
     page.find("button", "Save as CSV: d1-events")
+    page.find("button", "Pause")  # the first picture has come
     offered = set(page.texts("button"))
-    assert {"Pause", "CSV"} <= offered and not offered & {"Actions", "Token", "Sound: off"}, offered
+    assert "CSV" in offered and not offered & {"Actions", "Token", "Sound: off"}, offered
 
 
 def test_an_alarm_is_seen_and_heard(page: Page) -> None:
