@@ -92,6 +92,7 @@ class BatteryEstimator:
         self._gate = Gate("voltage", "V", limits)
         self._slope = LoadFreeSlope(rate_window_s, min(10.0, rate_window_s / 2), resistance_ohm)
         self._counter: ChargeCounter | None = None
+        self._guessed = False  # its number of cells, until the autopilot says one
         self._last: RawBattery | None = None
         self._reason = "no battery reading has arrived yet"
         self.accepted = 0
@@ -189,10 +190,12 @@ class BatteryEstimator:
         return self._counter is not None and not math.isnan(self._counter.mean_current_a)
 
     def _count(self, good: RawBattery) -> None:
-        if self._counter is None:
-            cells = self._cells(good) or cells_in(good.voltage_v, self._chemistry)
+        known = self._cells(good)
+        if self._counter is None or (self._guessed and known):
+            cells = known or cells_in(good.voltage_v, self._chemistry)
             if not cells:
                 return
+            self._guessed = not known
             pack = Pack(self._chemistry, self._capacity_ah, cells, self._resistance_ohm)
             self._slope.assumed_ohm = pack.resistance_ohm
             self._counter = ChargeCounter(pack, pack.charge_from_voltage(good.voltage_v, good.current_a))

@@ -60,7 +60,8 @@ def raw_battery(message: BatteryState, at_s: float) -> RawBattery:
     return RawBattery(
         at_s=at_s,
         voltage_v=message.voltage,
-        current_a=-message.current,
+        # Nor does it leave out a current of -1, "not measured": that arrives as one of 10 mA into the pack.
+        current_a=-message.current if not math.isclose(message.current, 0.01, abs_tol=1e-6) else math.nan,
         remaining=message.percentage,
         # mavros leaves 0 where it has no temperature, and a pack at exactly 0.0 Cel is rarer than that.
         temperature_c=message.temperature if message.temperature != 0.0 else math.nan,

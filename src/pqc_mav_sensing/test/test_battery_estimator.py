@@ -41,6 +41,18 @@ def test_a_steady_drain() -> None:
     assert state.endurance_s == pytest.approx(state.state_of_charge * state.effective_capacity_mah * 3.6 / 12.0)
 
 
+def test_a_number_of_cells_that_comes_late_replaces_a_guess() -> None:
+    """21.6 V are five full cells, or six empty ones: an autopilot's first message has no number."""
+    target = estimator()
+    for index in range(5):
+        target.add(RawBattery(index / 5, 21.6))
+    assert target.state(0.8).cells == 5
+    target.add(RawBattery(1.0, 21.6, cells=6))
+    target.add(RawBattery(1.2, 21.6))
+    state = target.state(1.2)
+    assert state.cells == 6 and state.state_of_charge < 0.3
+
+
 def test_motors_that_start_are_no_discharge() -> None:
     """From 1 A to 20 A the pack drops by its resistance times 19 A, which would be a slope of volts per minute."""
     target = estimator(resistance_ohm=0.03)

@@ -16,6 +16,7 @@ from test_mavlink_reader import battery, heartbeat, packed
 
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_sensing.battery_node import BatteryNode
+from pqc_mav_sensing.conversions import raw_battery
 from pqc_mav_sensing.errors import SensingError
 
 
@@ -128,3 +129,11 @@ def test_battery_out_of_mavros_topics(nodes_bench: Bench, monkeypatch: pytest.Mo
     assert math.isnan(newest.reported_remaining) and math.isnan(newest.temperature_c)
     nodes_bench.until(lambda: speak(0.0) or not health[-1].valid)
     assert "0 V is impossible" in health[-1].reason
+
+
+def test_mavros_has_no_word_for_a_current_that_is_not_measured() -> None:
+    """It takes MAVLink's -1 for one of 10 mA into the pack (`SYS_STATUS.current_battery`, common.xml)."""
+    unknown = BatteryState(voltage=16.0, current=-(-1 / 100.0))
+    assert math.isnan(raw_battery(unknown, 0.0).current_a)
+    assert raw_battery(BatteryState(voltage=16.0, current=-0.01), 0.0).current_a == pytest.approx(0.01)
+    assert raw_battery(BatteryState(voltage=16.0, current=0.02), 0.0).current_a == pytest.approx(-0.02)
