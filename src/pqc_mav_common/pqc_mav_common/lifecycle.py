@@ -66,6 +66,18 @@ class ManagedNode(LifecycleNode):
         """Its logger, which makes one line of whatever it is given."""
         return LineLogger(super().get_logger())
 
+    def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:  # noqa: N802
+        """In place of rclpy's own, whose executor ends by a transition that the state does not have."""
+        transition = request.transition
+        offered = self._state_machine.available_transitions
+        if not transition.label and transition.id not in {each[0] for each in offered}:
+            names = ", ".join(f"{each[1]} ({each[0]})" for each in offered)
+            _, state = self._state_machine.current_state
+            self.get_logger().warning(f"No transition {transition.id} of a node that is {state}; there are: {names}.")
+            response.success = False
+            return response
+        return super()._LifecycleNodeMixin__on_change_state(request, response)
+
     # --- what a class says ---
 
     def offer(self) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -179,8 +180,9 @@ class Spinner:
 
     def __init__(self, executor: Spun) -> None:
         self._executor = executor
-        self._thread = threading.Thread(target=executor.spin, name="executor")
+        self._thread = threading.Thread(target=self._spin, name="executor")
         self._nodes: list[Any] = []
+        self._failure: Exception | None = None
 
     def add(self, node: Any) -> None:
         """Adds a node, which is destroyed at the end. The first one warns when ROS is open to other machines."""
@@ -193,6 +195,16 @@ class Spinner:
         """Starts the thread."""
         self._thread.start()
 
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except Exception as error:
+            # A process whose nodes answer nobody any more must not look as if it lived: whoever started it would wait.
+            traceback.print_exc()
+            if not _asked_to_end.is_set():
+                self._failure = error
+                _asked_to_end.set()
+
     def __enter__(self) -> Spinner:
         return self
 
@@ -203,6 +215,9 @@ class Spinner:
             self._thread.join()
         for node in self._nodes:
             node.destroy_node()
+        if self._failure is not None and exc[0] is None:
+            what = f"{type(self._failure).__name__}: {one_line(self._failure)}"
+            raise ProcessError(f"A callback of a node failed, so nothing is served any more: {what}", ExitCode.FAILED)
 
 
 def leave(code: int) -> NoReturn:

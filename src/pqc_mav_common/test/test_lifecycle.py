@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import rclpy
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import LoggerLevel
 from rcl_interfaces.srv import GetLoggerLevels, SetLoggerLevels
 from rclpy.clock import ClockType
@@ -125,6 +127,18 @@ def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.
     assert "'topic' is set to \"numbers\"; it counts from the next configure on." in said
     assert "'pace' is set to 3; it counts from now on." in said
     assert "'pace' is set to 4; it counts from the next configure on." in said
+
+
+def test_a_transition_that_its_state_does_not_have_is_refused(ros: None, capfd: pytest.CaptureFixture[str]) -> None:
+    """By its number, as managers ask: rclpy's own answer is none, and the node is silent from then on."""
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_CONFIGURE
+    with serving(one_thread(), [clerk]) as (node,), Onlooker() as onlooker:
+        answer = onlooker.ask(ChangeState, f"{CLERK}/change_state", request)
+        until(answer.done, "an answer")
+        assert not answer.result().success and node.active
+        assert onlooker.change(CLERK, "deactivate", "activate")
+    assert "No transition 1 of a node that is active; there are: deactivate (4)" in capfd.readouterr().err
 
 
 def test_a_refusal_is_a_sentence_and_can_be_put_right(ros: None, capfd: pytest.CaptureFixture[str]) -> None:

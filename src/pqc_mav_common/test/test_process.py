@@ -200,6 +200,22 @@ def test_nodes_are_destroyed_when_the_start_failed() -> None:
     assert executor.said == ["add a", "shutdown", "destroy a"]
 
 
+class Broken(Executor):
+    def spin(self) -> None:
+        raise RuntimeError("a callback of\nours")
+
+
+def test_a_callback_that_fails_ends_the_process(capfd: pytest.CaptureFixture[str]) -> None:
+    stop = stop_on_signals()
+    executor = Broken()
+    with pytest.raises(ProcessError, match="RuntimeError: a callback of ours") as raised, Spinner(executor) as spinner:
+        spinner.add(Node("a", executor))
+        spinner.start()
+        assert stop.wait(DEADLINE_S)
+    assert raised.value.exit_code == ExitCode.FAILED and executor.said[-1] == "destroy a"
+    assert "Traceback" in capfd.readouterr().err
+
+
 FAILING = """
 import sys, time
 from rclpy.node import Node
