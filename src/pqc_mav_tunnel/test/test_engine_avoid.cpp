@@ -113,6 +113,27 @@ TEST_F(EngineAvoid, NoRatchetProlongsIt) {
   EXPECT_FALSE(kLattices.has(suite_of(*tunnel.drone))) << "a full rekey in its place";
 }
 
+/// The fresh share of a ratchet is of ML-KEM, under a suite of another KEM as well.
+TEST_F(EngineAvoid, NoRatchetBringsTheFamilyBack) {
+  Tunnel tunnel(keys_with_hashes(), {}, {});
+  ASSERT_TRUE(tunnel.connect());
+  tunnel.gcs->avoid(kTheLattices);
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", "", "", 60s).ok);
+  const auto before = status(*tunnel.drone);
+  ASSERT_FALSE(kLattices.has(suite_of(*tunnel.drone)));
+  const auto outcome = tunnel.drone->request_rekey("uav1", "", "", 60s, "ratchet");
+  EXPECT_TRUE(outcome.ok) << outcome.message;
+  EXPECT_EQ(outcome.message.find("Ratcheted"), std::string::npos) << outcome.message;
+  EXPECT_EQ(status(*tunnel.drone).suite, before.suite);
+
+  tunnel.gcs->avoid({});
+  ASSERT_TRUE(tunnel.drone->request_rekey("uav1", before.suite, "", 60s).ok);
+  tunnel.gcs->avoid({"ml-kem"});
+  const auto unaware = tunnel.drone->request_rekey("uav1", before.suite, "", 60s, "ratchet");
+  EXPECT_FALSE(unaware.ok) << "one who names a suite gets that or none";
+  EXPECT_NE(unaware.message.find("no keys with ML-KEM any more"), std::string::npos) << unaware.message;
+}
+
 /// It keeps its session, and says what it lacks.
 TEST(EngineAvoidNothingElse, ADroneWithoutAnotherSuiteStays) {
   Tunnel tunnel;  // no signing key but those of ML-DSA

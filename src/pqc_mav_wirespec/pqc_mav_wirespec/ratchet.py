@@ -251,7 +251,8 @@ class RatchetResponder(Party):
     def _on_hello(self, r1: bytes) -> bytes:
         hello, t, running = RatchetHello.parse(r1), self.ratchet, self._running
         t.r1 = r1
-        if running.suite.families & self._avoid:
+        families = running.suite.families | (1 << (kem_of(running.suite).family_id - 1) if hello.kem_public else 0)
+        if families & self._avoid:
             return self._reject(r1, Code.SUITE_NOT_ALLOWED, self._avoid)
         if not self._allows(hello):
             return self._reject(r1, Code.EPOCH)

@@ -84,9 +84,13 @@ def test_refusals_are_understood_by_the_other_end(change):
     assert (other.error, other.reject_code) == ("rejected", 4)
 
 
-def test_the_families_of_a_refusal_are_understood_by_the_other_end():
-    keys = session(LIGHT)
-    families = keys.suite.families
+@pytest.mark.parametrize(
+    ("suite", "families"),
+    [(LIGHT, find_suite(LIGHT).families), ("HQC-192-CP-MD-65", 0x0001)],
+    ids=["of the suite", "of a ratchet's own KEM"],
+)
+def test_the_families_of_a_refusal_are_understood_by_the_other_end(suite, families):
+    keys = session(suite)
     drone, gcs = RatchetInitiator(keys, PSK), native(keys, engine.RatchetResponder, avoided=families)
     drone.feed(gcs.feed(drone.start()))
     assert isinstance(drone.error, RejectedError)

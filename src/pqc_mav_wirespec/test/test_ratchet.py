@@ -55,6 +55,19 @@ def test_what_is_not_allowed_is_rejected(change):
     assert isinstance(gcs.error, RejectedError)
 
 
+ML_KEM = 0x0001
+HQC = replace(KEYS, suite=find_suite("HQC-192-CP-MD-65"))
+
+
+def test_a_ratchet_brings_no_avoided_kem_to_a_suite_of_another():
+    drone, gcs = RatchetInitiator(HQC, PSK), RatchetResponder(HQC, PSK, avoid=ML_KEM)
+    run(drone, gcs)
+    assert isinstance(drone.error, RejectedError) and (drone.error.code, drone.error.detail) == (2, ML_KEM)
+    drone, gcs = RatchetInitiator(HQC, PSK, fresh=False), RatchetResponder(HQC, PSK, avoid=ML_KEM)
+    run(drone, gcs)
+    assert drone.error is None and gcs.error is None
+
+
 def test_a_suite_that_the_gcs_avoids_gets_no_new_keys():
     families = KEYS.suite.families
     drone, gcs = RatchetInitiator(KEYS, PSK), RatchetResponder(KEYS, PSK, avoid=families)

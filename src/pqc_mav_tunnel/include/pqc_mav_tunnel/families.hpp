@@ -25,6 +25,7 @@ class Families {
   [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] bool has(const Suite& suite) const noexcept;
+  [[nodiscard]] bool has(const KemInfo& kem) const noexcept;
   [[nodiscard]] bool leaves_a_suite() const;
   /// The fewest names: "lattices, HQC".
   [[nodiscard]] std::string text() const;

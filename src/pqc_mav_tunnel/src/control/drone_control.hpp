@@ -130,6 +130,7 @@ class DroneControl {
   [[nodiscard]] RekeyFacts facts_of(const LinkPicture& picture) const;
   [[nodiscard]] bool avoided(const Suite& suite);
   [[nodiscard]] bool family_avoided(const Suite& suite);
+  [[nodiscard]] bool ratchet_avoided(const Suite& suite);
   const Suite* successor(const Suite& from, std::size_t station);
   void say_moving(const Suite& from, const Suite& to, const std::string& reason);
   RekeyOutcome rekey_or_move(const Suite& suite, const std::string& reason, HandshakeKind kind);

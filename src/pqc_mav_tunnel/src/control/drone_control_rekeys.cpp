@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "control/drone_control.hpp"
+#include "handshake/ratchet.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
@@ -52,6 +53,12 @@ bool DroneControl::family_avoided(const Suite& suite) {
   return blacklist_.avoided(now_ns()).has(suite);
 }
 
+/// Whether the gcs avoids the KEM of a ratchet's fresh share, which is not the suite's own.
+bool DroneControl::ratchet_avoided(const Suite& suite) {
+  const std::lock_guard lock(mutex_);
+  return blacklist_.avoided(now_ns()).has(ratchet_kem(suite));
+}
+
 /// Where to go when the gcs avoids a family of `from`, or of what it came from: below neither its level nor that of the
 /// configured suite, whoever says that it does. Null: no family is avoided, or nothing is left that both ends may have.
 const Suite* DroneControl::successor(const Suite& from, std::size_t station) {
@@ -81,12 +88,16 @@ void DroneControl::say_moving(const Suite& from, const Suite& to, const std::str
               "From " + from.short_code + " to " + to.short_code + ", at the word of the ground station. " + reason);
 }
 
-/// For whoever named no suite: one that the gcs avoids, or lacks after that, gives way to the next.
+/// For whoever named no suite: one that the gcs avoids, or lacks after that, gives way to the next; a ratchet whose KEM
+/// it avoids, to a full handshake.
 RekeyOutcome DroneControl::rekey_or_move(const Suite& suite, const std::string& reason, HandshakeKind kind) {
   const auto* running = &suite;
   for (unsigned moves = 0;; ++moves) {
+    if (kind == HandshakeKind::ratchet && ratchet_avoided(*running)) kind = HandshakeKind::rekey;
     auto outcome = rekey(*running, reason, kind);
-    if (outcome.ok || !avoided(*running) || moves == kMovesMost) return outcome;
+    if (outcome.ok || moves == kMovesMost) return outcome;
+    if (kind == HandshakeKind::ratchet && ratchet_avoided(*running) && !avoided(*running)) continue;
+    if (!avoided(*running)) return outcome;
     const auto* next = successor(*running, data_->link(0).picture().station);
     if (next == nullptr) return outcome;
     say_moving(*running, *next, outcome.message);

@@ -89,6 +89,8 @@ bool Families::has(const Suite& suite) const noexcept {
   return (bits_ & (bit_of(*suite.kem) | bit_of(*suite.sig) | bit_of_level(suite.level))) != 0;
 }
 
+bool Families::has(const KemInfo& kem) const noexcept { return (bits_ & bit_of(kem)) != 0; }
+
 bool Families::leaves_a_suite() const {
   return std::ranges::any_of(all_suites(), [this](const auto& suite) { return !has(suite); });
 }

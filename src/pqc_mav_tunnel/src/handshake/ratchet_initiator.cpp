@@ -150,7 +150,12 @@ const std::vector<FrameLimits>& RatchetInitiator::expecting() const noexcept { r
 HandshakeError RatchetInitiator::error() const noexcept { return impl_->error; }
 std::uint8_t RatchetInitiator::reject_code() const noexcept { return impl_->reject_code; }
 Families RatchetInitiator::avoided() const noexcept { return impl_->avoided; }
-std::string RatchetInitiator::reason() const { return describe_ratchet(impl_->error, impl_->reject_code, true); }
+std::string RatchetInitiator::reason() const {
+  if (!impl_->avoided.empty())
+    return "The ground station makes no keys with " + impl_->avoided.text() +
+           " any more, so not with this ratchet; ask for a full rekey.";
+  return describe_ratchet(impl_->error, impl_->reject_code, true);
+}
 const HandshakeTimes& RatchetInitiator::times() const noexcept { return impl_->times; }
 
 SessionKeys RatchetInitiator::take_keys() { return impl_->take_keys("ratchet"); }

@@ -49,7 +49,9 @@ struct RatchetResponder::Impl : HandshakeEnd {
     const auto hello = parse_ratchet_hello(reader.body());
     if (!hello) return fail(HandshakeError::malformed);
     flags = hello->flags;
-    if (terms.avoided.has(*suite)) return reject(Reject::suite_not_allowed, terms.avoided.bits());
+    // Its fresh share is of ML-KEM whatever the suite's own KEM is.
+    const bool kem_avoided = !hello->kem_public.empty() && terms.avoided.has(ratchet_kem(*suite));
+    if (kem_avoided || terms.avoided.has(*suite)) return reject(Reject::suite_not_allowed, terms.avoided.bits());
     if (!allowed(*hello)) return reject(Reject::epoch);
     return on_hello(*hello);
   }
