@@ -291,6 +291,9 @@ def test_detectors_watch_a_flight_whose_ways_fail(scene: str, events: str, monke
     monkeypatch.setattr("autopilots.lasting.WATCHED_MIN", 0.3)
     monkeypatch.setattr("autopilots.lasting._CUT_EVERY_S", (2.0, 4.0))
     monkeypatch.setattr("autopilots.lasting._PAUSE_S", 3.0)
+    # The ways fail so close together that 2.6 s without any, one heartbeat that the radio lost before (5 %) and the
+    # beat after make 5 s: a failsafe then is foreseen.
+    monkeypatch.setattr("autopilots.lasting._TOO_LONG_S", 2.0)
     figures = fly(scene, "simulated", True)
     assert figures[events] > 1 and figures["rules_attack"] == figures["xgboost_attack"] == 0
 
