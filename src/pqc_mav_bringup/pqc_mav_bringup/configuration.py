@@ -29,7 +29,7 @@ def check(process: Process) -> None:
     wanted = process.parameters.get(ROLE)
     if wanted is None or not process.config:
         return
-    given = _written(process, process.config).get(ROLE)
+    given = written(process, process.config).get(ROLE)
     if given in _ENDS and given != wanted:
         raise BringupError(
             f"{process.config} configures the {_ENDS[given]} end ('role: {given}'), but this is the {_ENDS[wanted]} "
@@ -65,13 +65,14 @@ def given(process: Process) -> dict[str, Any]:
     """What its files and its settings say. Raises BringupError for a file that is not good."""
     found: dict[str, Any] = {}
     for path in process.parameter_files:
-        found |= _written(process, path)
+        found |= written(process, path)
     found |= process.parameters
     found.pop("use_sim_time", None)  # ROS' own
     return found
 
 
-def _written(process: Process, path: str) -> dict[str, Any]:
+def written(process: Process, path: str) -> dict[str, Any]:
+    """What a file says for its node. Raises BringupError for one that is not good."""
     try:
         return config_file.parameters(config_file.load(path), process.namespace, process.node)
     except ProcessError as error:

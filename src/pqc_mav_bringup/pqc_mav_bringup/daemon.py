@@ -12,28 +12,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pqc_mav_bringup.configuration import check, given
+from pqc_mav_bringup.configuration import check, given, written
 from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_bringup.executables import TUNNELD, command, find_executable, is_daemon
 from pqc_mav_bringup.proxy import AUTO, TUNNEL
 from pqc_mav_common.local_socket import DAEMON, FOLDER_VARIABLE, SYSTEM_FOLDER, Control, ControlError, Place, doors_of
 
 DOOR = "control_socket"
+AUTOSTART = "autostart"  # of every node; no key of the engine
 LONGEST = 107  # sockaddr_un
 LOOK_S = 20.0  # longest look at a configuration
 
 
-def with_set_around(processes: Iterable[Process], around: Mapping[str, Any]) -> list[Process]:
-    """The same, with what a launch file sets for every node of a group, which a daemon would not hear of: where it has
-    such a key, and its own files and arguments say nothing."""
+def with_set_around(processes: Iterable[Process], around: Iterable[tuple[str, Any] | str]) -> list[Process]:
+    """The same, with what a launch file sets for every node of a group, by name or by a file, which a daemon would not
+    hear of: where it has such a key, and its own files and arguments say nothing. Raises BringupError for a file that
+    is not good."""
+    around = list(around)
 
     def known(process: Process) -> dict[str, Any]:
         if not around or not is_daemon(process):
             return {}
         import pqc_mav_tunnel
 
-        keys = {spec["key"] for spec in pqc_mav_tunnel.config_schema(process.parameters["role"])}
-        return {name: around[name] for name in around.keys() & keys - given(process).keys()}
+        values: dict[str, Any] = {}
+        for each in around:
+            values |= written(process, each) if isinstance(each, str) else dict([each])
+        keys = {AUTOSTART, *(spec["key"] for spec in pqc_mav_tunnel.config_schema(process.parameters["role"]))}
+        return {name: values[name] for name in values.keys() & keys - given(process).keys()}
 
     return [replace(each, parameters={**known(each), **each.parameters}) for each in processes]
 
@@ -68,7 +74,7 @@ def _pair(node: Process, daemon: Process, group: str) -> tuple[Process, Process]
         print(f"{node.label}: its tunnel is inside it: {error}", file=sys.stderr)
         return replace(node, parameters={k: v for k, v in node.parameters.items() if k != TUNNEL.name}), daemon
     # A node that waits for a lifecycle manager, as its file may say, has a tunnel that waits, too.
-    waits = {"autostart": False} if config.get("autostart") is False else {}
+    waits = {AUTOSTART: False} if config.get(AUTOSTART) is False else {}
     return (
         replace(node, parameters={**node.parameters, TUNNEL.name: DAEMON, DOOR: place}),
         replace(daemon, parameters={**daemon.parameters, DOOR: place, **waits}),
@@ -89,7 +95,7 @@ def check_daemon(process: Process) -> None:
     ROS' launch would start everything first, and must not read keys itself: its process takes part in DDS. A lifecycle
     manager may give the rest of the configuration later.
     """
-    if not is_daemon(process) or process.parameters.get("autostart") is False:
+    if not is_daemon(process) or process.parameters.get(AUTOSTART) is False:
         return
     line = [*command(process), "--check"]
     try:

@@ -42,7 +42,7 @@ from pqc_mav_bringup.respawn import ExitCode, Lives
 from pqc_mav_common.siblings import MARK, new_mark
 
 PUSHED = "ros_namespace"  # where launch_ros' PushRosNamespace keeps the namespace of a group
-SET_AROUND = "global_params"  # and its SetParameter what it sets for all nodes: names with values
+SET_AROUND = "global_params"  # and its SetParameter[sFromFile] what they set for all nodes: names with values, paths
 # The kernel ends a process with the `ros2 launch` that started it, however that ends: a second launch would otherwise
 # find its ports held by the orphans of the first. setpriv comes with util-linux, which every Debian and Ubuntu has.
 _PREFIX = "setpriv --pdeathsig SIGTERM" if shutil.which("setpriv") else ""
@@ -107,9 +107,7 @@ def _start(
         refuse_unknown(system, (word.partition(":=")[0] for word in context.argv or () if ":=" in word))
     given = argument_values(context, system)
     under = str(context.launch_configurations.get(PUSHED, "")).strip("/")
-    around: dict[str, Any] = dict(
-        each for each in context.launch_configurations.get(SET_AROUND, ()) if isinstance(each, tuple)
-    )
+    around = context.launch_configurations.get(SET_AROUND, ())
     if kind is None:
         processes = daemon.with_set_around(resolve(system, given, under), around)
         return process_actions(processes, given.get(composed.ARGUMENT.name, "false"), under)

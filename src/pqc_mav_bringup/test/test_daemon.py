@@ -42,10 +42,37 @@ def pair(**given: str) -> tuple[Process, Process]:
 def test_what_a_launch_file_sets_for_all_nodes_counts_for_the_daemon_too(folder: Path, tmp_path: Path) -> None:
     around = {"rekey_interval_s": 77.0, "grace_s": 1.5, "peer": "10.0.0.9", "use_sim_time": True, "of_another": 1}
     file = config(tmp_path, drone_id="d7", grace_s=2.5)
-    made = with_set_around(resolve(DRONE, {"tunnel": DAEMON, **ALONE, "config": file, "peer": "10.0.0.1"}), around)
+    given = {"tunnel": DAEMON, **ALONE, "config": file, "peer": "10.0.0.1"}
+    made = with_set_around(resolve(DRONE, given), around.items())
     (line,) = [command(each) for each in arranged(made) if is_daemon(each)]
     assert "rekey_interval_s=77.0" in line and 'peer="10.0.0.1"' in line
     assert not any(word.startswith(("grace_s", "use_sim_time", "of_another")) for word in line)
+
+
+def test_what_a_file_sets_for_all_nodes_counts_for_the_daemon_too(folder: Path, tmp_path: Path) -> None:
+    file = config(tmp_path, drone_id="d7", grace_s=2.5)
+    around = tmp_path / "around.yaml"
+    around.write_text("/**: {ros__parameters: {rekey_interval_s: 77.0, grace_s: 1.5, of_another: 1}}")
+    drone = resolve(DRONE, {"tunnel": DAEMON, **ALONE, "config": file})
+    for order, wanted in (
+        ((("rekey_interval_s", 9.0), str(around)), "77.0"),
+        ((str(around), ("rekey_interval_s", 9.0)), "9.0"),
+    ):
+        (line,) = [command(each) for each in arranged(with_set_around(drone, order)) if is_daemon(each)]
+        assert f"rekey_interval_s={wanted}" in line and not any(word.startswith("grace_s") for word in line)
+    with pytest.raises(BringupError, match="no-such"):
+        with_set_around(drone, [str(tmp_path / "no-such.yaml")])
+
+
+def test_a_tunnel_waits_if_the_launch_file_says_so_of_all_nodes(folder: Path, tmp_path: Path) -> None:
+    def line(around: bool, **said: object) -> list[str]:
+        file = config(tmp_path, drone_id="d7", **said)
+        made = with_set_around(resolve(DRONE, {"tunnel": DAEMON, **ALONE, "config": file}), [("autostart", around)])
+        (found,) = [command(each) for each in arranged(made) if is_daemon(each)]
+        return found
+
+    assert "--paused" in line(False)
+    assert "--paused" not in line(True) and "--paused" not in line(False, autostart=True)
 
 
 def test_a_node_that_waits_by_its_file_has_a_tunnel_that_waits(folder: Path, tmp_path: Path) -> None:
