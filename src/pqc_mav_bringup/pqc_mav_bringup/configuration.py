@@ -11,6 +11,7 @@ from typing import Any
 from pqc_mav_bringup.description import BringupError, Process
 from pqc_mav_common import config_file
 from pqc_mav_common.errors import ProcessError
+from pqc_mav_common.local_socket import ATTACH
 
 PROXY = "pqc_proxy"  # name of its node
 ROLE = "role"
@@ -18,7 +19,7 @@ _ENDS = {"drone": "airborne", "gcs": "ground"}
 
 
 def check(process: Process) -> None:
-    """Raises BringupError when the file is missing, or when a proxy is given that of the other end.
+    """Raises BringupError when the file is missing, or when a proxy is given that of the other end or of other nodes.
 
     ROS' launch only warns of a missing file and goes on with the defaults, and the role that the system sets would
     silently win over that in the file. Whatever else may be wrong in a file, its node says.
@@ -35,6 +36,10 @@ def check(process: Process) -> None:
             f"{process.config} configures the {_ENDS[given]} end ('role: {given}'), but this is the {_ENDS[wanted]} "
             f"end: it needs a file with 'role: {wanted}'."
         )
+    name = "/".join(["", *filter(None, (process.namespace.strip("/"), process.node))])
+    needs_none = "keys" in process.parameters or process.parameters.get("tunnel") == ATTACH
+    if not needs_none and config_file.without_a_block(["--params-file", process.config], [name]):
+        raise BringupError(f"{process.config} has no block for the node {name}: nothing of it would count.")
 
 
 def engine_of(process: Process) -> Mapping[str, Any]:

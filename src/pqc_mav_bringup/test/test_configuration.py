@@ -38,6 +38,15 @@ def test_a_role_for_a_node_elsewhere_does_not_count(tmp_path: Path) -> None:
         check(resolve(DRONE, {"config": str(path), "namespace": "ground"})[0])
 
 
+def test_a_file_for_nodes_of_other_names(tmp_path: Path) -> None:
+    path = tmp_path / "typo.yaml"
+    path.write_text("/**: {pqc_proxi: {ros__parameters: {keys: k}}}\n")
+    with pytest.raises(BringupError, match=r"typo\.yaml has no block for the node /d7/pqc_proxy: nothing"):
+        check(resolve(DRONE, {"config": str(path), "namespace": "d7"})[0])
+    check(resolve(DRONE, {"config": str(path), "keys": str(tmp_path)})[0])
+    check(resolve(DRONE, {"config": str(path), "tunnel": "attach"})[0])
+
+
 def test_a_file_that_is_no_configuration(tmp_path: Path) -> None:
     path = tmp_path / "broken.yaml"
     path.write_text("/**: [")
