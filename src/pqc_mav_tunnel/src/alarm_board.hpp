@@ -33,14 +33,19 @@ class AlarmBoard {
   bool hear(const std::string& drone, const ByteArray<16>& network, Alarm alarm, std::uint64_t now) {
     const std::lock_guard lock(mutex_);
     if (!heard_.contains(drone)) std::erase_if(heard_, [now](const auto& each) { return each.second.over(now); });
-    const bool news = alarm.level >= kAlarmAttack && said_of(drone, now).level < kAlarmAttack;
+    const bool news = alarm.level >= kAlarmAttack && of(heard_, drone, now).level < kAlarmAttack;
     put(heard_, drone, {std::move(alarm), now, network});
     return news;
   }
   /// What the other end of that link says now.
   [[nodiscard]] Alarm heard(const std::string& drone, std::uint64_t now) const {
     const std::lock_guard lock(mutex_);
-    return said_of(drone, now);
+    return of(heard_, drone, now);
+  }
+  /// What was told here of a detector of this end, or of that station.
+  [[nodiscard]] Alarm told(const std::string& from, std::uint64_t now) const {
+    const std::lock_guard lock(mutex_);
+    return of(told_, from, now);
   }
   /// The worst that the other end of that link has to hear: what was told here, and what others on its network said.
   [[nodiscard]] Alarm for_peer(const std::string& drone, const ByteArray<16>& network, std::uint64_t now) const {
@@ -72,9 +77,9 @@ class AlarmBoard {
   static void raise(Alarm& out, const Entry& entry, std::uint64_t now) {
     if (entry.alarm.level > out.level && !entry.over(now)) out = entry.alarm;
   }
-  [[nodiscard]] Alarm said_of(const std::string& drone, std::uint64_t now) const {
-    const auto found = heard_.find(drone);
-    return found == heard_.end() || found->second.over(now) ? Alarm{} : found->second.alarm;
+  [[nodiscard]] static Alarm of(const Entries& entries, const std::string& source, std::uint64_t now) {
+    const auto found = entries.find(source);
+    return found == entries.end() || found->second.over(now) ? Alarm{} : found->second.alarm;
   }
 
   mutable std::mutex mutex_;

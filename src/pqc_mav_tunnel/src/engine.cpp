@@ -323,6 +323,8 @@ void Engine::set_alarm(const std::string& from, Alarm alarm) {
   impl_->plane().alarms().tell(from, std::move(alarm), now_ns());
 }
 
+Alarm Engine::alarm(const std::string& from) const { return impl_->plane().alarms().told(from, now_ns()); }
+
 bool Engine::use_station(const std::string& gcs_id) {
   (void)impl_->plane();
   if (const auto problem = problem_of_station(impl_->config, gcs_id); impl_->drone && !problem.empty())

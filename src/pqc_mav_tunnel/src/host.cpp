@@ -202,6 +202,10 @@ class Host::Impl final : public Steered {
   void set_alarm(const std::string& from, Alarm alarm) override {
     if (const auto engine = active()) engine->set_alarm(from, std::move(alarm));
   }
+  Alarm alarm(const std::string& from) const override {
+    const auto engine = active();
+    return engine ? engine->alarm(from) : Alarm{};
+  }
   LogLevel log_level() const override { return events.least(); }
   void set_log_level(LogLevel level) override { events.set_least(level); }
   std::vector<std::string> config_files() const override { return sources_.files; }

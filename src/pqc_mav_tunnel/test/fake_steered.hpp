@@ -54,6 +54,7 @@ class FakeSteered final : public Steered {
   std::vector<std::string> dangers() const override { return endangered; }
   void set_dangers(std::vector<std::string> lines) override { endangered = std::move(lines); }
   void set_alarm(const std::string& from, Alarm alarm) override { alarms[from] = std::move(alarm); }
+  Alarm alarm(const std::string& from) const override { return alarms.contains(from) ? alarms.at(from) : Alarm{}; }
   std::map<std::string, Alarm> alarms;
   LogLevel log_level() const override { return level; }
   void set_log_level(LogLevel to) override { level = to; }

@@ -41,6 +41,10 @@ TEST(AlarmBoard, OneThatIsNotToldAnyMoreEnds) {
   EXPECT_EQ(board.heard("uav1", kS + kLasts).level, 0);
   EXPECT_EQ(board.for_peer("uav2", kField, kS + kLasts).level, 0);
   EXPECT_TRUE(board.hear("uav1", kField, {2, "forgery"}, kS + kLasts)) << "news again";
+  board.tell("", {1, "flood"}, kS);
+  EXPECT_EQ(board.told("", kS + kLasts - 1).kind, "flood");
+  EXPECT_EQ(board.told("", kS + kLasts).level, 0);
+  EXPECT_EQ(board.told("south", kS).level, 0);
 }
 
 TEST(AlarmBoard, WhoeverInventsSourcesCannotFillIt) {

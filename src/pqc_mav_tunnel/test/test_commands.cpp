@@ -124,6 +124,8 @@ TEST_F(CommandsTest, AlarmsComeFromTheEnginesUserAndFromRootAlone) {
   EXPECT_EQ(tell({{"level", 2}, {"kind", "flood"}}, ::geteuid() + 1)["error"]["code"], "permission");
   EXPECT_TRUE(engine.alarms.empty());
   EXPECT_EQ(tell({{"level", 2}, {"kind", "flood"}})["result"], (Json{{"level", 2}, {"for_s", 10}}));
+  EXPECT_EQ(tell(Json::object())["result"], (Json{{"level", 2}, {"kind", "flood"}})) << "asked, not told";
+  EXPECT_EQ(tell({{"from", "south"}, {"level", nullptr}})["result"], (Json{{"level", 0}, {"kind", ""}}));
   EXPECT_EQ(tell({{"level", 0}, {"kind", "flood"}, {"from", "south"}})["ok"], true);
   EXPECT_EQ(engine.alarms.at("").kind, "flood");
   EXPECT_EQ(engine.alarms.at("south").level, 0);

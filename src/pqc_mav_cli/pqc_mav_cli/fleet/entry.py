@@ -3,7 +3,8 @@
 
 An entry is JSON: `body`, itself a JSON text, and `signature` over it. The body has the entry's name, a revision that
 only ever rises, what is to be (`settings` of a drone, none for one that is to go, or `families` to avoid), and for each
-station a sealed part: the drone's key files for that station, and the key by which it confirms.
+station a sealed part: the drone's key files for that station, the key by which it confirms, and the one by which
+stations warn each other.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Order:
         files: that drone's key files, by `psk.key` or `ALGORITHM.pub`.
         families: which the station is to avoid; of the entry `avoid` alone.
         receipt: the key by which the station confirms.
+        warning: the key that all stations have; empty of an operator who knows of none.
         begun: an earlier process may have done a part of it.
     """
 
@@ -68,6 +70,7 @@ class Order:
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
     families: tuple[str, ...] = ()
     receipt: bytes = field(default=b"", repr=False)
+    warning: bytes = field(default=b"", repr=False)
     begun: bool = False
 
     @property
@@ -91,10 +94,11 @@ def make(
 ) -> bytes:
     """An entry: `what` is for everybody's eyes; each station has its key and the files that it alone is to have."""
     sealed = {}
+    warning = operator.warning_key(public for public, _ in stations.values()).hex()
     for gcs_id, (public, files) in stations.items():
         context = _context(operator.public, gcs_id, name, revision)
-        secret = json.dumps({"files": dict(files), "receipt": operator.receipt_key(context).hex()}).encode()
-        sealed[gcs_id] = b64encode(public.seal(secret, context)).decode()
+        secret = {"files": dict(files), "receipt": operator.receipt_key(context).hex(), "warning": warning}
+        sealed[gcs_id] = b64encode(public.seal(json.dumps(secret).encode(), context)).decode()
     body = json.dumps({"name": name, "revision": revision, **what, "sealed": sealed})
     signature = operator.key.sign(_PREFIX + body.encode())
     return json.dumps({"body": body, "signature": b64encode(signature).decode()}).encode()
@@ -128,9 +132,12 @@ def read(value: bytes, name: str, gcs_id: str, station: Station, operator: Opera
     )
     good = good and isinstance(families, list) and all(isinstance(each, str) for each in families)
     good = good and (settings is None or isinstance(settings, dict)) and bool(_KEY.fullmatch(secret["receipt"]))
+    warning = secret.get("warning", "")
+    good = good and isinstance(warning, str) and (not warning or bool(_KEY.fullmatch(warning)))
     if not good:
         raise EntryError(Refusal.FORM)
-    return Order(name, body["revision"], settings, files, tuple(families), bytes.fromhex(secret["receipt"]))
+    keys = bytes.fromhex(secret["receipt"]), bytes.fromhex(warning)
+    return Order(name, body["revision"], settings, files, tuple(families), *keys)
 
 
 def receipt(order: Order, outcome: str) -> bytes:

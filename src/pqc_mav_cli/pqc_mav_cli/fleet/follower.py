@@ -38,14 +38,15 @@ class Follower:
     def __init__(
         self, gcs_id: str, station: Station, operator: OperatorPublic, state: Path, say: Callable[[str], None]
     ) -> None:
-        self._gcs_id, self._station, self._operator, self._say = gcs_id, station, operator, say
+        self.gcs_id, self._station, self._operator, self._say = gcs_id, station, operator, say
         self._file = state
         self._done, self.refused, self._begun = _read(state, operator.fingerprint)
         self._seen: dict[str, int] = {}
         self._waiting: dict[str, Order] = {}
         self._under_way: dict[str, int] = {}  # the revision of what `finish` is still to be told of
         self.receipts: list[tuple[str, bytes]] = []  # names and values that the store is still to have
-        self.key: Key | None = None  # of the newest entry
+        self.key: Key | None = None  # of the newest entry, as the next one
+        self.warning_key = b""
         self._written = ""
 
     @property
@@ -62,7 +63,7 @@ class Follower:
         done, outcome = self._done.get(name, (-1, ""))
         newest = self._waiting[name].revision if name in self._waiting else done
         try:
-            order = entry.read(value, name, self._gcs_id, self._station, self._operator, newest)
+            order = entry.read(value, name, self.gcs_id, self._station, self._operator, newest)
         except EntryError as error:
             count = self.refused[error.refusal.name] = self.refused.get(error.refusal.name, 0) + 1
             if count & (count - 1) == 0:  # whoever floods the store does not flood the log
@@ -72,6 +73,7 @@ class Follower:
             return
         if self.key is None or order.revision > self.key.revision:
             self.key = Key(order.name, order.revision, order.receipt)
+            self.warning_key = order.warning
         if order.revision == done:  # as after a start; the operator may not have heard of it
             self._confirm(order, outcome)
         else:
@@ -118,10 +120,10 @@ class Follower:
 
     def told(self, view: View) -> tuple[str, bytes] | None:
         """What the operator is told of this station's drones, under its name; None before the first entry."""
-        return (f"view.{self._gcs_id}", sealed(self.key, self._gcs_id, view)) if self.key else None
+        return (f"view.{self.gcs_id}", sealed(self.key, self.gcs_id, view)) if self.key else None
 
     def _confirm(self, order: Order, outcome: str) -> None:
-        self.receipts.append((f"receipt.{self._gcs_id}.{order.name}", entry.receipt(order, outcome)))
+        self.receipts.append((f"receipt.{self.gcs_id}.{order.name}", entry.receipt(order, outcome)))
 
     def _write(self, done: Mapping[str, tuple[int, str]], begun: Collection[str]) -> None:
         state = {"operator": self._operator.fingerprint, "done": done, "refused": self.refused, "begun": sorted(begun)}

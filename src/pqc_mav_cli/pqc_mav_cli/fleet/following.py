@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pqcmav fleet follow`: a station's entries, views and flights go between its ground station and the registry."""
+"""`pqcmav fleet follow`: a station's entries, views, warnings and flights go between it and the registry."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from typing import TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any, TypeVar
 
 from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeoutError
 
 from pqc_mav_cli.errors import CliError
 from pqc_mav_cli.fleet.entry import Order
@@ -18,10 +19,12 @@ from pqc_mav_cli.fleet.hands import Hands
 from pqc_mav_cli.fleet.sender import Sender
 from pqc_mav_cli.fleet.store import ENTRY, DeniedError, Registry, always, shown
 from pqc_mav_cli.fleet.view import View
+from pqc_mav_cli.fleet.warning import AGAIN_S, Ear, Warned, told
 from pqc_mav_common.local_socket import ControlError
 
 _AGAIN_S = 1.0
 _VIEW_S, _VIEW_SHARE = 2.0, 20.0  # how often a station tells of its drones, at most that part of its time
+_WARNING = "warning."
 _Value = TypeVar("_Value")
 
 
@@ -46,13 +49,13 @@ async def follow_registry(
     def connected(problem: str) -> None:
         say(f"{problem} All goes on as it is; asking again." if problem else f"follows the registry at {shown(url)}")
 
-    work, denied = _Work(follower, hands, say), ""
+    work, warnings, denied = _Work(follower, hands, say), _Warnings(follower, hands, say), ""
     async for registry in always(url, connected):
         try:
             async with (
                 aclosing(registry.watch(f"{ENTRY}>", _AGAIN_S)) as entries,
                 aclosing(gathered(entries)) as batches,
-                _beside(sender, registry, follower),
+                _beside(*warnings.both(registry), *([sender.run(registry, lambda: follower.key)] if sender else [])),
             ):
                 await work.go_on(registry, batches)
         except NatsError as error:  # once more when there is a connection again
@@ -112,7 +115,7 @@ class _Work:
 
     async def _tell(self, registry: Registry) -> None:
         begin_s = time.monotonic()
-        self._view = await asyncio.to_thread(self._hands.look, self._view, time.time_ns() // 1_000_000)
+        self._view = await asyncio.to_thread(self._hands.look, self._view, _now_ms())
         self._why["view"] = ""
         if told := await asyncio.to_thread(self._follower.told, self._view):
             await registry.put(*told)
@@ -124,6 +127,54 @@ class _Work:
         self._why[part] = str(error)
         if new:
             self._say(f"waits: {error}")
+
+
+class _Warnings:
+    """What this station's detector says goes to the others, and theirs to its drones."""
+
+    def __init__(self, follower: Follower, hands: Hands, say: Callable[[str], None]) -> None:
+        self._follower, self._hands, self._say = follower, hands, say
+        self._ear = Ear(follower.gcs_id)
+        self._denied = False
+
+    def both(self, registry: Registry) -> tuple[Coroutine[Any, Any, None], Coroutine[Any, Any, None]]:
+        """Until the connection is lost."""
+        return self._tell(registry), self._hear(registry)
+
+    async def _tell(self, registry: Registry) -> None:
+        said, next_s, name = Warned(0, ""), 0.0, f"{_WARNING}{self._follower.gcs_id}"
+        with suppress(NatsError):
+            while True:
+                found = said
+                with suppress(CliError, ControlError, OSError, KeyError):  # it does not run, or is an older one
+                    found = await asyncio.to_thread(self._hands.alarm)
+                again = found.level > 0 and time.monotonic() >= next_s
+                if (found != said or again) and (key := self._follower.warning_key):
+                    try:
+                        await registry.put(name, told(key, self._follower.gcs_id, _now_ms(), found))
+                        said, next_s = found, time.monotonic() + AGAIN_S
+                    except NatsTimeoutError:
+                        pass  # tried again, as what it says then
+                    except DeniedError as error:
+                        if not self._denied:
+                            self._say(f"the registry does not let this station warn others: {error}")
+                        self._denied, said, next_s = True, found, time.monotonic() + AGAIN_S
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _hear(self, registry: Registry) -> None:
+        with suppress(NatsError):
+            async with aclosing(registry.watch(f"{_WARNING}*")) as words:
+                async for each in words:
+                    if each is None:
+                        continue
+                    station = each[0].removeprefix(_WARNING)
+                    if what := self._ear.take(self._follower.warning_key, station, each[1], _now_ms()):
+                        with suppress(CliError, ControlError, OSError):
+                            await asyncio.to_thread(self._hands.warn, station, what)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 async def gathered(values: AsyncIterator[_Value]) -> AsyncGenerator[list[_Value], None]:
@@ -153,12 +204,12 @@ async def gathered(values: AsyncIterator[_Value]) -> AsyncGenerator[list[_Value]
 
 
 @asynccontextmanager
-async def _beside(sender: Sender | None, registry: Registry, follower: Follower) -> AsyncIterator[None]:
-    """Flights are sent meanwhile, if there are to be any: a large one must not delay an entry."""
-    sending = asyncio.create_task(sender.run(registry, lambda: follower.key)) if sender else None
+async def _beside(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """What is done meanwhile: a large flight, or a station that does not answer, must not delay an entry."""
+    tasks = {asyncio.create_task(work) for work in works}
     try:
         yield
     finally:
-        if sending is not None:
-            sending.cancel()
-            await asyncio.wait({sending})
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

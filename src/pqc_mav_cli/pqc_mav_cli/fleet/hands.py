@@ -17,6 +17,7 @@ from pqc_mav_cli.drones_command import ground_station, naming, saving_to
 from pqc_mav_cli.errors import CliError, engine_errors
 from pqc_mav_cli.fleet.entry import Order
 from pqc_mav_cli.fleet.view import EVENTS, View, event_of, row_of
+from pqc_mav_cli.fleet.warning import Warned
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.ground_keys import hand_over, read_by, read_elsewhere, write_key
 from pqc_mav_common.local_socket import ANSWER_S, Control, ControlError
@@ -38,6 +39,19 @@ class Hands:
         """What the running ground station is called. Raises CliError."""
         with ground_station(self.socket) as control:
             return str(control.ask("status").get("gcs_id", "gcs"))
+
+    def alarm(self) -> Warned:
+        """What the detector of this station says. Raises CliError or ControlError."""
+        with ground_station(self.socket) as control:
+            said = control.ask(
+                "alarm", level=None
+            )  # not left out: an older engine would take it as the end of an alarm
+            return Warned(int(said["level"]), str(said["kind"]))
+
+    def warn(self, station: str, what: Warned) -> None:
+        """Tells this station's drones what another station's detector says. Raises CliError or ControlError."""
+        with ground_station(self.socket) as control:
+            control.ask("alarm", level=what.level, kind=what.kind, **{"from": station})
 
     def look(self, before: View | None, at_ms: int) -> View:
         """What the running ground station says now, and its events after those of `before`. Raises CliError."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +85,11 @@ class Operator:
     def receipt_key(self, context: bytes) -> bytes:
         """32 bytes that only the operator and the station of this context know, the same at each call."""
         return hmac.digest(self.key.private_bytes_raw(), b"pqcmav receipt\0" + context, "sha256")
+
+    def warning_key(self, stations: Iterable[StationPublic]) -> bytes:
+        """32 bytes that these stations are to have in common: others, if one of them is replaced."""
+        of = b"".join(sorted(public.fingerprint.encode() for public in stations))
+        return hmac.digest(self.key.private_bytes_raw(), b"pqcmav warning\0" + of, "sha256")
 
     def pem(self) -> bytes:
         """As a file."""

@@ -110,6 +110,34 @@ def test_a_registry_that_is_gone_changes_nothing_and_is_heard_when_it_is_back(wo
     assert world.stations.drones_of("north") == ["d1", "d7", "d8"]
 
 
+def test_an_alarm_at_one_station_reaches_the_drones_of_the_other(world: World) -> None:
+    world.told("add", "d7")
+    flying, store = world.stations.fly("d7", "south"), dict[str, bytes]()
+
+    def heard() -> tuple[int, str]:
+        status = flying.status()[0]
+        return status["peer_alarm"], status["peer_alarm_kind"]
+
+    world.stations.ask("north", "alarm", level=2, kind="flood")
+    until(lambda: heard() == (2, "flood"), "d7 has heard of it")
+
+    async def note(bucket: KeyValue) -> None:
+        store["alarm"] = (await bucket.get("warning.north")).value or b""
+
+    world.as_a_member(note)
+    world.stations.ask("north", "alarm", level=0)
+    until(lambda: heard() == (0, ""), "d7 has heard that it is over")
+
+    async def attack(bucket: KeyValue) -> None:
+        await bucket.put("warning.north", store["alarm"])  # again
+        await bucket.put("warning.south", store["alarm"])
+        await bucket.put("warning.west", store["alarm"].replace(b'"at": 1', b'"at": 2'))
+
+    world.as_a_member(attack)
+    time.sleep(4.0)  # a drone hears with the next report, each second
+    assert heard() == (0, "")
+
+
 def test_a_station_that_was_away_takes_what_it_missed(world: World) -> None:
     world.followers["south"].end()
     ended = pqcmav("fleet", "add", "d7", "--registry", world.url, *world.root)

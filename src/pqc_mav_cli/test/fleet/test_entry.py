@@ -52,6 +52,14 @@ def test_each_station_reads_its_own_keys() -> None:
     assert b"north's" not in b64decode(json.loads(json.loads(value)["body"])["sealed"]["north"])
 
 
+def test_all_stations_have_one_key_to_warn_each_other_and_another_without_one_of_them() -> None:
+    north, south = read(made()), read(made(revision=9), gcs_id="south", station=SOUTH)
+    assert north.warning == south.warning and len(north.warning) == 32
+    alone = read(entry.make(OPERATOR, NAME, 9, {"settings": {}}, {"north": (NORTH.public, FILES)}))
+    assert alone.warning != north.warning
+    assert read(made(operator=OPERATOR)).receipt != north.warning
+
+
 def test_a_drone_that_goes_and_families_to_avoid() -> None:
     gone = read(made(settings=None))
     assert gone.settings is None and gone.drone_id == "d7"

@@ -29,8 +29,10 @@ class Store:
         self.names = names
         self.receipts: list[str] = []
 
-    async def watch(self, _names: str, _every_s: float) -> AsyncIterator[tuple[str, bytes] | None]:
+    async def watch(self, names: str, _every_s: float = 0.0) -> AsyncIterator[tuple[str, bytes] | None]:
         yield None
+        if names != "entry.>":
+            return
         for revision, name in enumerate(self.names):
             sealed = {"north": (NORTH.public, {"psk.key": "x"})}
             yield f"entry.{name}", entry.make(OPERATOR, name, revision, {"settings": {}}, sealed)
@@ -56,6 +58,8 @@ class Hands:
 
     def look(self, *_: Any) -> Any:
         raise CliError("it does not run")
+
+    alarm = warn = look
 
 
 @pytest.fixture
@@ -90,8 +94,10 @@ def test_a_drone_is_removed_while_others_are_silent_about_new_keys(follow: Calla
     hands = Hands()
 
     class Later(Store):
-        async def watch(self, _names: str, _every_s: float) -> AsyncIterator[tuple[str, bytes] | None]:
+        async def watch(self, names: str, _every_s: float = 0.0) -> AsyncIterator[tuple[str, bytes] | None]:
             yield None
+            if names != "entry.>":
+                return
             yield (
                 "entry.avoid",
                 entry.make(OPERATOR, "avoid", 1, {"families": ["Falcon"]}, {"north": (NORTH.public, {})}),

@@ -105,6 +105,7 @@ class Engine {
   /// What a detector says at this end (`from` is ""), or at another ground station: the other ends that it concerns hear
   /// of it with their next report. Forgotten 10 s after it was last told.
   void set_alarm(const std::string& from, Alarm alarm);
+  [[nodiscard]] Alarm alarm(const std::string& from) const;
   /// The ground station that a drone with several is to use as soon as it answers, and then before all others; "" = the
   /// order of 'peer'. Throws TunnelError on one that is not in 'peer'; false on a gcs, and when the engine does not run.
   bool use_station(const std::string& gcs_id);

@@ -185,11 +185,15 @@ CommandAnswer Commands::dangers(const Json& request, const Asker& who) {
   return answer_with(request, {{"dangers", count}, {"for_s", kDangersLast_s}});
 }
 
-/// What a detector says, told again as long as it lasts. Whoever else may ask could raise false alarms, or hide a true
-/// one.
+/// What a detector says, told again as long as it lasts; without a level, what it said. Whoever else may ask could raise
+/// false alarms, or hide a true one.
 CommandAnswer Commands::alarm(const Json& request, const Asker& who) {
   require_owner(who, "raise alarms");
   const auto kind = text_in(request, "kind"), from = text_in(request, "from");
+  if (const auto given = request.find("level"); given == request.end() || given->is_null()) {
+    const auto told = engine_.alarm(from);
+    return answer_with(request, {{"level", told.level}, {"kind", told.kind}});
+  }
   const auto level = number_in(request, "level", 0, 0, kAlarmAttack);
   if (level != std::floor(level)) refuse("bad_request", "'level' must be 0, 1 or 2.");
   if (kind.size() > kAlarmKindMost) refuse("bad_request", "'kind' has more than 24 characters.");

@@ -35,6 +35,7 @@ class Steered {
   [[nodiscard]] virtual std::vector<std::string> dangers() const = 0;
   virtual void set_dangers(std::vector<std::string> lines) = 0;
   virtual void set_alarm(const std::string& from, Alarm alarm) = 0;
+  [[nodiscard]] virtual Alarm alarm(const std::string& from) const = 0;
   [[nodiscard]] virtual LogLevel log_level() const = 0;
   virtual void set_log_level(LogLevel level) = 0;
   /// As Engine::reload, add_drone, remove_drone and end_session.

@@ -22,6 +22,7 @@ class SteeredEngine final : public Steered {
   std::vector<std::string> dangers() const override { return engine_.dangers(); }
   void set_dangers(std::vector<std::string> lines) override { engine_.set_dangers(std::move(lines)); }
   void set_alarm(const std::string& from, Alarm alarm) override { engine_.set_alarm(from, std::move(alarm)); }
+  Alarm alarm(const std::string& from) const override { return engine_.alarm(from); }
   LogLevel log_level() const override { return engine_.events().least(); }
   void set_log_level(LogLevel level) override { engine_.events().set_least(level); }
   ReloadOutcome reload(bool dry_run) override { return engine_.reload(dry_run); }
