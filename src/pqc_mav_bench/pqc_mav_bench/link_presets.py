@@ -26,12 +26,16 @@ class LinkPreset:
         return f"{self.called} ({self.figures})"
 
 
+#: In place of delay, loss and rate: both ends are at serial ports, between which `pqc_mav_sim.radio` stands.
+SERIAL = "SiK"
+
 PRESETS = {
     preset.name: preset
     for preset in (
         LinkPreset("lan", "a LAN", "RTT 1 ms", "0.5ms 1Gbit", 320.0),
         LinkPreset("lte", "a link like LTE", "RTT 60 ms, 10 Mbit/s, 1 % lost", "30ms 1% 10Mbit", 320.0),
         LinkPreset("radio-64k", "a radio of 64 kbit/s", "RTT 100 ms, 1 % lost", "50ms 1% 64kbit", 20.0),
+        LinkPreset("radio-sik", "a pair of serial radios", "SiK at 57,600 baud, simulated, 5 % lost", SERIAL, 10.0),
     )
 }
 

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from pqc_mav_bench.link_presets import SERIAL
 from pqc_mav_bench.options import WorkloadOptions
 from pqc_mav_bringup.demo_session import DemoSession
 from pqc_mav_bringup.description import Argument, BringupError, ProcessDescription, Setting, SystemDescription
@@ -20,12 +21,19 @@ from pqc_mav_bringup.respawn import Respawn
 from pqc_mav_bringup.systems import PORTS, both_ends
 from pqc_mav_sim.impairment.described import described
 from pqc_mav_sim.impairment.relay import Relay
+from pqc_mav_sim.radio.ports import RadioPorts, RadioTerms
 
 DRONE_ID = "bench"
 PROXY = "pqc_proxy"
+HERE = "127.0.0.1"
+RADIOS = RadioTerms(loss=0.05)  # a pair of SiK radios as they come
 POWER_PACKAGE, POWER_EXECUTABLE = "pqc_mav_sensing", "pqc_power"
 # An agent that dies is started again at once: the controller waits for it and repeats the run in hand.
 _QUICK_RESPAWN = Respawn(delay_s=0.2)
+
+
+def _serial(port: str) -> str:
+    return f"serial:{port}:{RADIOS.profile.baud}:mavlink"
 
 
 def _proxy(namespace: str, settings: Mapping[str, Setting]) -> ProcessDescription:
@@ -47,10 +55,15 @@ SYSTEM = SystemDescription(
         Argument("key_pool_depth", "Key pairs that the ground makes ahead of time for each KEM.", "0"),
         *(Argument(name, "A free port.") for name in PORTS),
         Argument("peer_port", "Where the drone sends to: the ground's data port, or the link before it."),
+        Argument("peer", "The address of that port, or the drone's serial port.", HERE),
+        Argument("radio", "The ground's serial port.", ""),
     ),
     processes=(
-        _proxy("{space}/gcs", {**_GCS, "key_pool_depth": Setting("{key_pool_depth}", int)}),
-        _proxy("{space}/drone", {**_AIR, "data_port": Setting("{peer_port}", int)}),
+        _proxy(
+            "{space}/gcs",
+            {**_GCS, "key_pool_depth": Setting("{key_pool_depth}", int), f"drone.{DRONE_ID}.radio": Setting("{radio}")},
+        ),
+        _proxy("{space}/drone", {**_AIR, "data_port": Setting("{peer_port}", int), "peer": Setting("{peer}")}),
         ProcessDescription(
             name="bench_agent",
             package="pqc_mav_bench",
@@ -113,18 +126,22 @@ class LocalSession:
 
         Raises BringupError, ImpairmentError and the engine's TunnelError.
         """
-        self._relay: Relay | None = None
-        impaired = described(link)
+        self._between: Relay | RadioPorts | None = None
+        impaired = {} if link == SERIAL else described(link)
         given = {}
         if workload is not None and not workload.generated:
             given = {"plain_port": str(workload.autopilot_port), "ground_port": str(workload.ground_port)}
         self._ends = DemoSession(given, suites, what="benchmark", drone=DRONE_ID)
-        peer = self._ends.values["data_port"]
+        way = {"peer_port": self._ends.values["data_port"], "peer": HERE, "radio": ""}
         try:
-            if impaired:
-                self._relay = Relay(int(peer)).start()
-                self._relay.impair(impaired)
-                peer = str(self._relay.port)
+            if link == SERIAL:
+                radios = self._between = RadioPorts(RADIOS)
+                radios.start()
+                way |= {"peer": _serial(radios.air[0]), "radio": _serial(radios.ground)}
+            elif impaired:
+                relay = self._between = Relay(int(way["peer_port"])).start()
+                relay.impair(impaired)
+                way["peer_port"] = str(relay.port)
         except OSError as error:
             self.close()
             raise BringupError(f"The benchmark finds no free ports: {error}.") from None
@@ -133,7 +150,7 @@ class LocalSession:
             raise
         self.values: dict[str, str] = {
             **self._ends.values,
-            "peer_port": peer,
+            **way,
             "space": f"bench_{secrets.token_hex(4)}",
             "root": str(root.resolve()),
             "power": "yes" if has_power_node() else "no",
@@ -147,9 +164,9 @@ class LocalSession:
 
     def close(self) -> None:
         """Removes the keys and ends the link."""
-        if self._relay is not None:
-            self._relay.stop()
-            self._relay = None
+        if self._between is not None:
+            self._between.stop()
+            self._between = None
         self._ends.close()
 
     def __enter__(self) -> LocalSession:

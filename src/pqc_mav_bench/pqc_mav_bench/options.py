@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from pqc_mav_bench.errors import OptionsError
-from pqc_mav_bench.link_presets import PRESETS, words_of
+from pqc_mav_bench.link_presets import PRESETS, SERIAL, words_of
 from pqc_mav_bench.models import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pqc_mav_bench.scenario import SCENARIOS
 from pqc_mav_common.key_values import nested
@@ -97,6 +97,8 @@ class CampaignOptions(BaseModel):
     @classmethod
     def _link(cls, text: str) -> str:
         text = words_of(text)
+        if text == SERIAL:
+            return text
         try:
             described(text)
         except ImpairmentError as error:

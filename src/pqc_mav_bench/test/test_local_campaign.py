@@ -120,7 +120,7 @@ def test_a_second_controller_is_refused_and_leaves_nothing(tmp_path):
         (["resume", "nothing"], "no campaign", 1),
         (["show", "nothing"], "no campaign", 1),
         (["primitives", "--only", "rsa"], "no such algorithm", 2),
-        (["links", "nowhere", "--link", "wifi"], "--link wifi: there are lan, lte, radio-64k", 2),
+        (["links", "nowhere", "--link", "wifi"], "--link wifi: there are lan, lte, radio-64k, radio-sik", 2),
     ],
 )
 def test_refusals_are_one_sentence_with_an_exit_code(tmp_path, capsys, arguments, words, code):
@@ -161,6 +161,18 @@ def test_renewals_over_an_impaired_link_are_measured_and_verify(tmp_path):
     assert verify_campaign(store.folder).problems == ()
 
 
+@pytest.mark.slow
+def test_handshakes_through_serial_radios_are_measured(tmp_path):
+    chosen = ("--link", "radio-sik", "--suite", SUITES[0], "--root", str(tmp_path / "root"), "--repetitions", "1")
+    done = run("links", str(tmp_path / "links"), *chosen, "--duration", "5", "--handshakes", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    store = CampaignStore.open(tmp_path / "root" / "links-radio-sik")
+    metrics = store.load_run(store.load_schedule()[0].items[0])
+    assert metrics.run_context.link == "SiK"
+    assert metrics.handshake.handshake_low_ms is not None
+    assert metrics.handshake.handshake_low_ms > 300, "some 4 kB through 64 kbit/s"
+
+
 def test_a_link_between_two_machines_cannot_be_chosen(capsys):
     assert main(["bench", "run", "--role", "controller", "--link", "1ms"]) == 2
     assert "the link between two is what it is" in capsys.readouterr().err
@@ -181,7 +193,17 @@ def test_the_pool_of_the_ground_is_measured_where_it_is_asked_for(tmp_path):
 @pytest.mark.slow
 def test_links_are_measured_one_after_the_other_and_found_by_a_report(tmp_path):
     chosen = ("--link", "lan", "--suite", SUITES[0], "--attempts", "1", "--root", str(tmp_path / "root"))
-    asked = ("links", str(tmp_path / "campaign-links"), *chosen, "--duration", "1", "--handshakes", "6")
+    asked = (
+        "links",
+        str(tmp_path / "campaign-links"),
+        *chosen,
+        "--repetitions",
+        "2",
+        "--duration",
+        "1",
+        "--handshakes",
+        "6",
+    )
     done = run(*asked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert verify_campaign(tmp_path / "campaign-links" / "lan").problems == ()

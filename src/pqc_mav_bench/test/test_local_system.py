@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,17 @@ def test_a_link_stands_before_the_ground(tmp_path):
         free.bind(("127.0.0.1", port))  # it is gone with the session
     with pytest.raises(ImpairmentError, match="says nothing about a link"):
         LocalSession(tmp_path, [], "quick")
+
+
+def test_serial_radios_stand_between_the_ends(tmp_path):
+    with LocalSession(tmp_path, [], "SiK") as made:
+        ends = {process.label: process for process in resolve(SYSTEM, {**made.values, "power": "no"})}
+        drone, ground = (ends[f"{made.values['space']}/{end}/pqc_proxy"] for end in ("drone", "gcs"))
+        air, there = drone.parameters["peer"], ground.parameters[f"drone.{DRONE_ID}.radio"]
+        assert air != there and all(each.endswith(":57600:mavlink") for each in (air, there))
+        port = air.split(":")[1]
+        assert Path(port).exists()
+    assert not Path(port).exists()
 
 
 def test_two_sessions_share_nothing(tmp_path, session):

@@ -122,7 +122,7 @@ def run(
         str,
         typer.Option(
             help="A link between the ends, each way: delay, loss and rate, such as '20ms 5% 1Mbit', or lan, lte, "
-            "radio-64k."
+            "radio-64k, radio-sik."
         ),
     ] = "",
     rekey_interval: Annotated[

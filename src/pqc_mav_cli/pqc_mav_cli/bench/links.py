@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 def links(
     output: Annotated[Path, typer.Argument(help="Folder to export to, a folder below it for each link.")],
     link: Annotated[
-        list[str] | None, typer.Option(help="lan, lte or radio-64k; may be repeated. Default: all.")
+        list[str] | None,
+        typer.Option(help="lan, lte, radio-64k or radio-sik (simulated serial radios); may be repeated. Default: all."),
     ] = None,
     suite: Annotated[list[str] | None, typer.Option(help="A suite; may be repeated. Default: eight.")] = None,
     duration: Annotated[float, typer.Option(help="Seconds of data in each run.")] = 10.0,
     handshakes: Annotated[int, typer.Option(help="Handshakes in each run.")] = 30,
-    repetitions: Annotated[int, typer.Option(help="Runs of each suite; with one alone none is called shortest.")] = 2,
+    repetitions: Annotated[int, typer.Option(help="Runs of each suite; with one alone none is called shortest.")] = 6,
     attempts: Annotated[int, typer.Option(help="Attempts at a run that fails, or finds the machine busy.")] = 3,
     machine: Annotated[str, typer.Option(help="Name to record instead of the machine's host name.")] = "",
     root: Annotated[Path, typer.Option(help="Folder of the campaigns.")] = Path("logs/benchmarks"),
 ) -> int:
-    """Measure some suites over named links, on this machine: lan, lte, radio-64k.
+    """Measure some suites over named links, on this machine: lan, lte, radio-64k, radio-sik.
 
     The report of a campaign shows them when they are in 'campaign-links' or 'campaign-standards' beside it. Asked again
     after an interruption, it goes on where it was.
