@@ -5,7 +5,7 @@
     tools/run python tools/run_tests.py [PACKAGE...]
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`), the fault laboratory's (`chaos`)
-and those of the benchmarks (`bench`) run. Most tests wait for something, so four runners work at a time, each
+and those of the benchmarks (`bench`) run. Most tests wait for something, so five runners work at a time, each
 pytest in a ROS domain of its own; what one says comes when it is done. A test that failed beside others is tried again
 when nothing else runs, twice at most: a machine that many share starves tests over real sockets and clocks now and
 then. If it passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no
@@ -40,7 +40,7 @@ BAD_CTEST_LINE = re.compile(r"\s*(?:\d+/\d+ )?Test\s+#\d+: (?P<name>\S+) \.*\*\*
 
 
 # Most tests wait: so many runners work at a time. What takes longest begins, so that none of that is left at the end.
-AT_A_TIME = 4
+AT_A_TIME = 5
 LONGEST = (
     *("pqc_mav_cli", "pqc_mav_bench", "chaos", "pqc_mav_wirespec", "pqc_mav_dashboard", "pqc_mav_sim"),
     *("pqc_mav_policy", "bench", "pqc_mav_proxy", "pqc_mav_proxy_cpp", "pqc_mav_sensing", "pqc_mav_detect"),
