@@ -76,7 +76,7 @@ def invite(
         if running is not None:
             ground_keys.check_running(keys, running)
         packed = ground_keys.share_of(root, drone, ground.gcs_id, peer or peer_of(host, ground), sign).packed()
-        until_s = time.monotonic() + minutes * 60
+        until_s = _clock_s() + minutes * 60
 
         def store(public: Mapping[str, str]) -> str:
             ground_keys.keep_public(root, drone, public)
@@ -118,11 +118,16 @@ def peer_of(host: str, ground: trial.Ground) -> str:
     return f"{ground.gcs_id}@{f'[{host}]' if ':' in host else host}:{ground.data_port}"
 
 
+def _clock_s() -> float:
+    """Goes on while a laptop sleeps: a line is not good for longer than was said."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 def _serve(desk: Desk, session: channel.Channel, drone: str) -> None:
     """Until the drone has tested its link, or nothing is to be waited for. Raises CliError unless it worked."""
     said, linger_s = Stage.WAITING, None
-    while linger_s is None or time.monotonic() < linger_s:
-        now_s = time.monotonic()
+    while linger_s is None or _clock_s() < linger_s:
+        now_s = _clock_s()
         stage = desk.look(now_s)
         if stage is not said:
             said = stage
@@ -134,7 +139,7 @@ def _serve(desk: Desk, session: channel.Channel, drone: str) -> None:
         _count_down(desk, now_s)
         message = session.receive(1.0 if linger_s is None else 0.1)
         if message is not None:
-            session.send(desk.answer(message, time.monotonic()))
+            session.send(desk.answer(message, _clock_s()))
     _clear()
     _conclude(desk, session, drone)
 

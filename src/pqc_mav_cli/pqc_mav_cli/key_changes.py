@@ -14,9 +14,22 @@ from pathlib import Path
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining.channel import fleeting
 from pqc_mav_cli.joining.share import NAME
+from pqc_mav_common.atomic_file import alone
 
 GCS = "gcs"  # stands for the ground station, where a drone's id could be
 _QUICKEST = "mldsa44"  # a pair that has to be made and is thrown away
+
+
+@contextmanager
+def alone_in(root: Path) -> Iterator[None]:
+    """No other command makes or takes away keys below `root`, which may be new. Raises CliError."""
+    with ExitStack() as stack:
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(alone(root))
+        except OSError as error:
+            raise CliError(f"{root} cannot be written: {error.strerror}.", ExitCode.USAGE) from None
+        yield
 
 
 def grounds(root: Path) -> list[Path]:

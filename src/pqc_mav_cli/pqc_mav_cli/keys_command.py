@@ -12,7 +12,6 @@ import typer
 from pqc_mav_cli.console import console, note, print_json
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.wording import counted
-from pqc_mav_common.atomic_file import alone
 from pqc_mav_common.local_socket import ControlError, chosen
 
 DEFAULT_ROOT = Path("~/.pqcmav/keys")
@@ -66,8 +65,10 @@ def init(
     """Make the keys of a gcs and its drones. Existing keys are kept, so drones can be added later."""
     import pqc_mav_tunnel
 
+    from pqc_mav_cli import key_changes
+
     root = root.expanduser()
-    with engine_errors():
+    with key_changes.alone_in(root), engine_errors():
         pqc_mav_tunnel.init_keys(
             str(root), drones, sig_tokens=sig or [], drone_signatures=sign, gcs_id=gcs_id, stations=station or []
         )
@@ -158,7 +159,7 @@ def rotate(
     if who == key_changes.GCS:
         if now:
             raise CliError("--now is for a drone's key: 'pqcmav keys rotate DRONE --now'.", ExitCode.USAGE)
-        with alone(root):
+        with key_changes.alone_in(root):
             made = key_changes.rotate_gcs(root, sig or [], gcs_id)
         note(
             f"{counted(len(made), 'new signing key pair')} of the gcs ({', '.join(made)}). Now bring every drone its "
@@ -168,7 +169,7 @@ def rotate(
         return
     if sig:
         raise CliError("--sig is for the ground station's keys: 'pqcmav keys rotate gcs'.", ExitCode.USAGE)
-    with alone(root):
+    with key_changes.alone_in(root):
         made = key_changes.rotate_drone(root, who, gcs_id)
     pairs = f" and {counted(len(made), 'new signing key pair')} ({', '.join(made)})" if made else ""
     share = f"its share ('pqcmav keys export-drone {who} TARGET'"
@@ -239,7 +240,7 @@ def revoke(
     root = _existing(root)
     key_changes.require_drone(root, drone)
     may_go(f"all keys of {drone} below {root}", yes)
-    with alone(root):
+    with key_changes.alone_in(root):
         removed = key_changes.revoke(root, drone)
     gone = f"Removed {', '.join(str(path.relative_to(root)) for path in removed)}"
     if _known_here(drone):

@@ -34,7 +34,10 @@ def test_init_makes_files_only_the_owner_can_read_and_keeps_them(root: Path) -> 
     assert all(path.read_bytes() == content for path, content in files.items())
 
 
-@pytest.mark.parametrize("change", [("rotate", "alpha"), ("rotate", "gcs"), ("revoke", "alpha", "--yes")])
+CHANGES = [("init", "gamma"), ("rotate", "alpha"), ("rotate", "gcs"), ("revoke", "alpha", "--yes")]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_what_changes_keys_waits_for_another_that_does(root: Path, change: tuple[str, ...]) -> None:
     with alone(root):
         running = Running("keys", *change, "--root", str(root))

@@ -161,7 +161,7 @@ def remove(
     try:
         _tell(book, lambda: {f"drone.{drone}": {"settings": None} for drone in drones}, url)
     finally:  # not without the book, by which a new station would still be told of a drone without keys
-        with book.alone():
+        with book.alone(), key_changes.alone_in(book.root):
             for drone in {*drones} & {*key_changes.drones_of(book.root)} - {*book.drones()}:
                 key_changes.revoke(book.root, drone)
 

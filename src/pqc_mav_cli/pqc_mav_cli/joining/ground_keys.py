@@ -9,7 +9,7 @@ from pathlib import Path
 from pqc_mav_cli.errors import CliError, ExitCode, engine_errors
 from pqc_mav_cli.joining.channel import in_memory
 from pqc_mav_cli.joining.share import Share, check_files, read_folder, write_folder
-from pqc_mav_cli.key_changes import GCS, ground_of, grounds, stations_of, tokens
+from pqc_mav_cli.key_changes import GCS, alone_in, ground_of, grounds, stations_of, tokens
 from pqc_mav_common.atomic_file import atomic_write
 from pqc_mav_common.local_socket import Control
 
@@ -27,7 +27,7 @@ def make(root: Path, drones: list[str], gcs_id: str) -> None:
 
     folder = station_folder(root, gcs_id)
     stations = [] if folder == root / GCS else stations_of(root)
-    with engine_errors():
+    with alone_in(root), engine_errors():
         pqc_mav_tunnel.init_keys(str(root), drones, sig_tokens=tokens(folder / "sig"), gcs_id=gcs_id, stations=stations)
 
 
