@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The units start what exists, with options that exist, and treat exit codes as the processes mean them."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -33,6 +34,21 @@ def test_unit(role: str) -> None:
     assert unit["NoNewPrivileges"] == "yes" and unit["User"] == "pqcmav"
     assert unit["MemorySwapMax"] == unit["LimitCORE"] == "0"
     assert unit["CapabilityBoundingSet"] == "" and "AmbientCapabilities" not in unit
+
+
+@pytest.mark.parametrize("role", ["drone", "gcs"])
+def test_logs_of_a_month_ago_go(role: str, tmp_path: Path) -> None:
+    unit = directives(role)
+    assert (
+        f"/var/log/{unit['LogsDirectory']}" in unit["ExecStartPre"] and "ROS_LOG_DIR=/var/log/" in unit["Environment"]
+    )
+    old, new = tmp_path / "old.log", tmp_path / "new.log"
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    command = unit["ExecStartPre"].removeprefix("-").replace("/var/log/pqcmav", str(tmp_path)).split()
+    assert subprocess.run(command, check=False).returncode == 0
+    assert new.exists() and not old.exists()
 
 
 @pytest.mark.parametrize("role", ["drone", "gcs"])
