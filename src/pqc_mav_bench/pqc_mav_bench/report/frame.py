@@ -12,6 +12,7 @@ from pqc_mav_bench.analysis.intervals import NEEDED, OWN, SIGNIFICANCE
 from pqc_mav_bench.analysis.table import SCENARIOS, has, ordered, rank
 from pqc_mav_bench.report import sentences
 from pqc_mav_bench.report.blocks import Chart, Section, Source, Table
+from pqc_mav_bench.report.departures import departures_sentence
 from pqc_mav_bench.report.estimates import over_pairs
 from pqc_mav_bench.report.numbers import MISSING, count, listed, number
 from pqc_mav_bench.report.repeated import irregular_sentence
@@ -216,6 +217,7 @@ def limitations(c: ReportInput) -> list[str]:
         "them reflect both.",
         "One drone and one ground station: a single vehicle, as in the documents.",
         _busy(c),
+        departures_sentence(c),
         irregular_sentence(c),
         *(f"Left out of the links: {reason}" for reason in c.links_left_out),
         "Processor temperature was not available." if not has(c.runs, "temperature_mean_c") else "",
