@@ -145,9 +145,11 @@ class _Warnings:
         said, next_s, name = Warned(0, ""), 0.0, f"{_WARNING}{self._follower.gcs_id}"
         with suppress(NatsError):
             while True:
-                found = said
-                with suppress(CliError, ControlError, OSError, KeyError):  # it does not run, or is an older one
+                await asyncio.sleep(_AGAIN_S)
+                try:
                     found = await asyncio.to_thread(self._hands.alarm)
+                except (CliError, ControlError, OSError, KeyError):  # it does not run, or is an older one
+                    continue  # the others forget what was said
                 again = found.level > 0 and time.monotonic() >= next_s
                 if (found != said or again) and (key := self._follower.warning_key):
                     try:
@@ -159,7 +161,6 @@ class _Warnings:
                         if not self._denied:
                             self._say(f"the registry does not let this station warn others: {error}")
                         self._denied, said, next_s = True, found, time.monotonic() + AGAIN_S
-                await asyncio.sleep(_AGAIN_S)
 
     async def _hear(self, registry: Registry) -> None:
         with suppress(NatsError):
