@@ -127,7 +127,7 @@ class Applications:
 def test_a_real_run_with_pymavlink_at_both_ends_over_a_bad_link(tmp_path):
     autopilot, ground = free_ports(2)
     words = ("--workload", "external", "--autopilot-port", str(autopilot), "--ground-port", str(ground))
-    asked = ("--suite", "ML-512-AG-MD-44", "--link", f"1ms {100 * LOSS:g}%", "--duration", "20", "--attempts", "3")
+    asked = ("--suite", "ML-512-AG-MD-44", "--link", f"1ms {100 * LOSS:g}%", "--duration", "20", "--attempts", "1")
     where = ("--root", str(tmp_path), "--name", "c", "--machine", "test")
     pytest.importorskip(
         "pqc_mav_cli", reason="the command is a package above this one, which colcon leaves out of its tests"
