@@ -6,10 +6,11 @@
 
 Without arguments every package under `src/`, the set-up scripts' own tests (`tools`), the fault laboratory's (`chaos`)
 and those of the benchmarks (`bench`) run. Most tests wait for something, so five runners work at a time, each
-pytest in a ROS domain of its own; what one says comes when it is done. A test that failed beside others is tried again
-when nothing else runs, twice at most: a machine that many share starves tests over real sockets and clocks now and
-then. If it passes then, the summary names it as unsteady. More than a handful of failures is no bad luck and gets no
-second look. The exit code is 0 only when every runner succeeded and at least one test passed.
+pytest in a ROS domain of its own, on the tests of a package or a part of them; what one says comes when it is done. A
+test that failed beside others is tried again when nothing else runs, twice at most: a machine that many share starves
+tests over real sockets and clocks now and then. If it passes then, the summary names it as unsteady. More than a
+handful of failures is no bad luck and gets no second look. The exit code is 0 only when every runner succeeded and
+at least one test passed.
 """
 
 import argparse
@@ -49,9 +50,32 @@ LONGEST = (
 # They compute, and give way to those that start systems of several programs.
 COMPUTING = ("pqc_mav_bench", "pqc_mav_wirespec", "tools", "pqc_mav_policy_lab", "pqc_mav_common", "pqc_mav_interfaces")
 GIVES_WAY = 5  # their nice value
+#: Of tests that would end long after all others, those that a runner of its own has.
+BESIDE = {"pqc_mav_cli": ("fleet", "joining", "demo", "policy"), "chaos": ("test_autopilots.py",)}
 SECOND_LOOK_MAX = 10  # so many failures of eleven thousand may be the machine's
 LOOKS = 2  # more, one by one: the machine may be shared beyond what this program starts
 _SPEAKING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Part:
+    """The tests of one runner of pytest."""
+
+    name: str
+    places: tuple[Path, ...]
+    left_out: tuple[Path, ...] = ()
+
+    @property
+    def package(self) -> str:
+        """Whose tests they are."""
+        return self.name.partition(" ")[0]
+
+
+def parts_of(folder: Path) -> list[Part]:
+    """The tests of a package, tools, fault laboratory or benchmarks, as runners have them."""
+    tests = folder / "test"
+    beside = tuple(tests / each for each in BESIDE.get(folder.name, ()))
+    return [Part(folder.name, (tests,), beside), *([Part(f"{folder.name} beside", beside)] if beside else [])]
 
 
 @dataclass(frozen=True)
@@ -217,8 +241,9 @@ def spoken_at_the_end() -> Iterator[IO[str]]:
             print(said.read(), end="", flush=True)
 
 
-def run_pytest(name: str, folder: Path, nice: int, only_failed: bool = False) -> Outcome:
-    """Run pytest on one folder of tests, in a ROS domain of its own."""
+def run_pytest(part: Part, nice: int, only_failed: bool = False) -> Outcome:
+    """Run pytest on one part of the tests, in a ROS domain of its own."""
+    name = part.name.replace(" ", "-")
     report = RESULTS / f"{name}{'.again' if only_failed else ''}.pytest.xml"
     command = [
         *(["nice", "-n", str(nice)] if nice else []),
@@ -231,44 +256,44 @@ def run_pytest(name: str, folder: Path, nice: int, only_failed: bool = False) ->
         f"cache_dir={RESULTS / 'failed' / name}",
         *(["--last-failed", "--last-failed-no-failures=none"] if only_failed else []),
         f"--junitxml={report}",
-        str(folder),
+        *(f"--ignore={each}" for each in part.left_out),
+        *map(str, part.places),
     ]
-    label = f"pytest {name}" + (", what failed alone" if only_failed else "")
+    label = f"pytest {part.name}" + (", what failed alone" if only_failed else "")
     with own_ros_domain() as domain, spoken_at_the_end() as said:
         return run(label, command, ROOT, report, env={**os.environ, **domain}, said=said)
 
 
-def run_together(packages: list[str], folders: list[Path]) -> tuple[list[Outcome], list[Outcome]]:
-    """Run the C++ tests of packages and the Python tests of folders beside each other."""
+def run_together(packages: list[str], parts: list[Part]) -> tuple[list[Outcome], list[Outcome]]:
+    """Run the C++ tests of packages and parts of the Python tests beside each other."""
 
-    def run_one(folder: Path) -> Outcome:
-        return run_pytest(folder.name, folder / "test", GIVES_WAY if folder.name in COMPUTING else 0)
+    def run_one(part: Part) -> Outcome:
+        return run_pytest(part, GIVES_WAY if part.package in COMPUTING else 0)
 
-    def turn(folder: Path) -> int:
-        return LONGEST.index(folder.name) if folder.name in LONGEST else len(LONGEST)
+    def turn(part: Part) -> int:
+        return LONGEST.index(part.package) if part.package in LONGEST else len(LONGEST)
 
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         native = [pool.submit(run_ctest, package) for package in packages]
-        runs = {folder: pool.submit(run_one, folder) for folder in sorted(folders, key=turn)}
-        return [each.result() for each in native], [runs[folder].result() for folder in folders]
+        runs = {part: pool.submit(run_one, part) for part in sorted(parts, key=turn)}
+        return [each.result() for each in native], [runs[part].result() for part in parts]
 
 
-def second_look(outcomes: list[Outcome], folders: list[Path]) -> list[Outcome]:
+def second_look(outcomes: list[Outcome], parts: list[Part]) -> list[Outcome]:
     """Try the few tests that failed again with nothing beside them, twice at most; what passes is called unsteady."""
     if sum(outcome.failed for outcome in outcomes) > SECOND_LOOK_MAX:
         return outcomes
     for _ in range(LOOKS):
         outcomes = [
-            looked_at_again(outcome, folder / "test") if outcome.failed and not outcome.problem else outcome
-            for outcome, folder in zip(outcomes, folders, strict=True)
+            looked_at_again(outcome, part) if outcome.failed and not outcome.problem else outcome
+            for outcome, part in zip(outcomes, parts, strict=True)
         ]
     return outcomes
 
 
-def looked_at_again(outcome: Outcome, folder: Path) -> Outcome:
+def looked_at_again(outcome: Outcome, part: Part) -> Outcome:
     """Run what failed again; a second run that breaks or leaves a test out changes nothing."""
-    name = outcome.name.removeprefix("pytest ")
-    again = run_pytest(name, folder, 0, only_failed=True)
+    again = run_pytest(part, 0, only_failed=True)
     if again.problem or again.passed + again.failed != outcome.failed:
         return outcome
     return replace(
@@ -358,7 +383,7 @@ def main() -> int:
         sys.exit(f"error: {lack}")
     # A shell that starts this in the background has it ignore SIGINT, which every program under test would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    tested = [folder for folder in folders if has_pytests(folder / "test")]
+    tested = [part for folder in folders if has_pytests(folder / "test") for part in parts_of(folder)]
     native, python = run_together([folder.name for folder in folders if has_ctests(folder)], tested)
     return summarise([*native, *second_look(python, tested)])
 

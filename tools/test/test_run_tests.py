@@ -196,10 +196,19 @@ def looked_at(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     (tmp_path / "pack" / "test" / "test_it.py").write_text(source)
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     monkeypatch.setattr(tool, "RESULTS", tmp_path / "results")
-    folders = [tmp_path / "pack"]
-    _, python = tool.run_together([], folders)
-    (outcome,) = tool.second_look(python, folders)
+    parts = tool.parts_of(tmp_path / "pack")
+    _, python = tool.run_together([], parts)
+    (outcome,) = tool.second_look(python, parts)
     return outcome
+
+
+def test_every_test_is_in_one_part(tool: ModuleType) -> None:
+    for name, beside in tool.BESIDE.items():
+        (folder,) = tool.selected([name])
+        rest, other = tool.parts_of(folder)
+        assert rest.left_out == other.places and {each.name for each in other.places} == set(beside)
+        assert all(each.exists() for each in other.places), "pytest ignores what is not there without a word"
+        assert rest.package == other.package == name
 
 
 def test_a_starved_test_passes_alone_and_is_named(
