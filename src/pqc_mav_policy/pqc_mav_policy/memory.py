@@ -19,8 +19,9 @@ class Memory:
     in every snapshot (None while there is none). `rekeys` holds the successful changes of keys within the rate limit's
     window that were asked for here: an operator's, and the proxy's own by age, are not this limit's. `abandoned` is the
     suite that the last rollback left because of blackouts, until `abandoned_until_s`: without it the next step would
-    lead back. Failed handshakes leave nothing here but their time: anybody in the path can make them fail, so which
-    suites to avoid for them is the engine's to say (DecisionInput.blacklisted).
+    lead back. `rolling_to` is where a rollback leads that was decided and is not carried out yet. Failed handshakes
+    leave nothing here but their time: anybody in the path can make them fail, so which suites to avoid for them is the
+    engine's to say (DecisionInput.blacklisted).
     """
 
     calm_since_s: float
@@ -36,6 +37,7 @@ class Memory:
     rekeys: tuple[float, ...] = ()
     owed: bool = False  # a request of ours succeeded, and its keys were not seen yet
     served: bool = False  # the keys of the request that waits for its answer were seen
+    rolling_to: str = ""
     abandoned: str = ""
     abandoned_until_s: float = 0.0
     last_failure_s: float | None = None
@@ -58,11 +60,6 @@ def begin(now: float) -> Memory:
     return Memory(calm_since_s=now, phase_since_s=now, last_s=now)
 
 
-def abandon(memory: Memory, suite: str, until: float) -> Memory:
-    """Keeps away from a suite until then."""
-    return replace(memory, abandoned=suite, abandoned_until_s=until)
-
-
 def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
     """The memory after seeing a snapshot (of usable senses), before deciding on it."""
     waits = inputs.session.pending_suite is not None
@@ -73,7 +70,9 @@ def observe(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters,
         rekeys=tuple(time for time in memory.rekeys if now - time < parameters.rate_limit_window_s),
     )
     memory = _outcomes(inputs, memory, now)
-    memory = _session(inputs, memory, now)
+    memory = _session(inputs, memory, parameters, now)
+    # A request that failed, or was never made (mode hold), left the suite where it was.
+    memory = replace(memory, rolling_to=memory.rolling_to if waits or memory.owed else "")
     memory = _phase(inputs, memory, now)
     return replace(_disturbances(inputs, memory, parameters, now), last_s=now)
 
@@ -90,7 +89,7 @@ def _outcomes(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
     return memory
 
 
-def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
+def _session(inputs: DecisionInput, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
     """Notices new keys and suites, no matter who asked for them."""
     session = inputs.session
     if not session.alive or not _other_keys(session, memory):
@@ -102,6 +101,9 @@ def _session(inputs: DecisionInput, memory: Memory, now: float) -> Memory:
     ours = memory.owed or (waits and not memory.served)
     rekeys = memory.rekeys if first or session.epoch == 0 or not ours else (*memory.rekeys, at)
     other_suite = not first and session.suite != memory.suite
+    if other_suite and session.suite == memory.rolling_to:
+        until_s = at + parameters.blacklist_ttl_s
+        memory = replace(memory, abandoned=memory.suite, abandoned_until_s=until_s, rolling_to="")
     return replace(
         memory,
         suite=session.suite,

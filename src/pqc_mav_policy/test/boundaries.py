@@ -153,11 +153,12 @@ def window(x: float) -> Frames:
 
 
 def after_rollback(x: float) -> Frames:
-    """Blackouts led from the lightest suite back at second 32; x later an emergency asks for the lightest."""
+    """Blackouts led from the lightest suite back at second 33; x later an emergency asks for the lightest."""
     only = change(well(), available=(DEFAULT, LIGHT))
     left = change(well(LIGHT, epoch=1, switched=31.0), available=(DEFAULT, LIGHT), link={"blackouts_near_switch": 4})
-    hot = change(well(epoch=2, switched=33.0), available=(DEFAULT, LIGHT), thermal={"temperature_c": 90.0})
-    return [*seconds(30.0, only), (32.0, left), (32.0 + x, hot)]
+    back = change(well(epoch=2, switched=33.0), available=(DEFAULT, LIGHT))
+    hot = change(back, thermal={"temperature_c": 90.0})
+    return [*seconds(30.0, only), (32.0, left), (33.5, back), (33.0 + x, hot)]
 
 
 BOUNDARIES: Sequence[Boundary] = (

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from scenes import CORE, DEFAULT, GROUND, suite, well
 
-from pqc_mav_policy.memory import Memory, abandon, begin, observe
+from pqc_mav_policy.memory import Memory, begin, observe
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome, Phase, TunnelState
 
 PARAMETERS = PolicyParameters()
-OTHER = suite("ML-512-AG-FA-512")
+OTHER, THIRD = suite("ML-512-AG-FA-512"), suite("ML-1024-AG-MD-87")
 
 
 def see(memory: Memory, now: float, inputs: DecisionInput | None = None) -> Memory:
@@ -194,9 +194,45 @@ def test_success_is_not_a_failure() -> None:
 
 
 def test_an_abandoned_suite_is_forgotten_when_its_time_is_over() -> None:
-    memory = abandon(settled(), OTHER, 200.0)
+    memory = replace(settled(), abandoned=OTHER, abandoned_until_s=200.0)
     assert see(memory, 199.9).abandoned == OTHER
     assert see(memory, 200.0).abandoned == ""
+
+
+ROLLED = {"epoch": 1, "switched": 101.6}  # the session after the rollback from DEFAULT to OTHER
+
+
+@pytest.mark.parametrize("order", ["keys first", "together", "answer first", "unasked"])
+def test_the_suite_that_a_rollback_leaves_is_abandoned_from_then_on(order: str) -> None:
+    memory = replace(settled(), rolling_to=OTHER)
+    answer = (Outcome(OTHER, True, 101.7),)
+    waiting = well(session={"pending_suite": OTHER})
+    if order == "keys first":
+        memory = see(see(memory, 101.0, waiting), 102.0, well(OTHER, session={"pending_suite": OTHER}, **ROLLED))
+    elif order == "together":
+        memory = see(see(memory, 101.0, waiting), 102.0, well(OTHER, outcomes=answer, **ROLLED))
+    elif order == "answer first":
+        memory = see(see(memory, 101.8, well(outcomes=answer)), 102.0, well(OTHER, **ROLLED))
+    else:
+        memory = see(memory, 102.0, well(OTHER, **ROLLED))
+    assert (memory.abandoned, memory.abandoned_until_s) == (DEFAULT, 101.6 + PARAMETERS.blacklist_ttl_s)
+    assert memory.rolling_to == ""
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        well(),  # mode hold: nothing was asked for
+        well(outcomes=(Outcome(OTHER, False, 101.0, DEFAULT, "refused", "rejected"),)),
+        well(THIRD, **ROLLED),  # an operator went before it
+    ],
+    ids=["not asked for", "failed", "another suite"],
+)
+def test_a_rollback_that_was_not_carried_out_abandons_nothing(after: DecisionInput) -> None:
+    memory = see(replace(settled(), rolling_to=OTHER), 101.0, after)
+    assert (memory.abandoned, memory.rolling_to) == ("", "")
+    later = see(memory, 102.0, well(OTHER, epoch=2, switched=101.9))
+    assert later.abandoned == "", "who changes the suite afterwards has other reasons"
 
 
 def test_a_change_of_phase_is_an_event_until_the_keys_change() -> None:

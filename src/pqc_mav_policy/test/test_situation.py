@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from scenes import CATALOGUE, CORE, DEFAULT, GROUND, change, every, suite, well
 from pqc_mav_policy.bands import EVERYTHING
 from pqc_mav_policy.decision import Action, Decision
 from pqc_mav_policy.ladder import Ladder
-from pqc_mav_policy.memory import abandon, begin
+from pqc_mav_policy.memory import begin
 from pqc_mav_policy.situation import Situation
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Phase
 
@@ -47,7 +48,7 @@ def test_while_the_configured_suite_is_unknown_the_one_in_use_stands_for_it(curr
 
 
 def test_avoided_and_abandoned_suites_are_left_out() -> None:
-    memory = abandon(begin(0.0), LIGHT, 200.0)
+    memory = replace(begin(0.0), abandoned=LIGHT, abandoned_until_s=200.0)
     inputs = well(vehicle=GROUND, blacklisted=(DEFAULT,))
     found = at(inputs, memory).candidates
     assert set(CORE) - set(found) == {LIGHT, DEFAULT}

@@ -83,7 +83,7 @@ class Episode:
 
     def _second(self, decision: Decision) -> None:
         simulation = self._simulation
-        self._memory = settle(decision, self._memory, self._parameters, float(simulation.index))
+        self._memory = settle(decision, self._memory)
         conditions = simulation.world.conditions(simulation.index)
         work = simulation.advance(decision)
         session = simulation.session.session(float(simulation.index))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The telemetry-aware cascade: nine rules in strict order; the first that matches decides ([pqcmav-paper] IV)."""
 
+from dataclasses import replace
+
 from pqc_mav_policy import memory as memories
 from pqc_mav_policy import senses
 from pqc_mav_policy.decision import Action, Decision
@@ -34,14 +36,12 @@ class Cascade:
         memory = memories.observe(inputs, state, self.parameters, now)
         situation = Situation(inputs, memory, self.parameters, self.ladder, now)
         decision = situation.no_lower(rules.decide)
-        return decision, settle(decision, memory, self.parameters, now)
+        return decision, settle(decision, memory)
 
 
-def settle(decision: Decision, memory: Memory, parameters: PolicyParameters, now: float) -> Memory:
-    """What a decision leaves behind: the suite a rollback leaves is abandoned, or the next step would lead back."""
-    if decision.action is Action.ROLLBACK:
-        return memories.abandon(memory, decision.from_suite, now + parameters.blacklist_ttl_s)
-    return memory
+def settle(decision: Decision, memory: Memory) -> Memory:
+    """What a decision leaves behind: where a rollback leads, so that what it leaves is abandoned once it is left."""
+    return replace(memory, rolling_to=decision.to_suite) if decision.action is Action.ROLLBACK else memory
 
 
 def make(catalogue: Catalogue, settings: Settings) -> Strategy[Memory]:

@@ -94,7 +94,7 @@ class Expert:
 
         decision = it.no_lower(decided)
         alarm = alarms.settle(alarm, decision, HEARTBEAT, now)
-        return decision, ExpertState(settle(decision, memory, self.parameters, now), name, since, alarm)
+        return decision, ExpertState(settle(decision, memory), name, since, alarm)
 
     def _standing(self, inputs: DecisionInput) -> tuple[Guard | None, str]:
         for guard in GUARDS:

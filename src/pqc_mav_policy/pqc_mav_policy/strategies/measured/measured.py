@@ -57,7 +57,7 @@ class Measured:
         decision = it.no_lower(lambda each: decide(View(each, self.costs, seen, state.climbed_s, alarm)))
         climbed = now if decision.guard == "climb" and decision.acts else state.climbed_s
         alarm = alarms.settle(alarm, decision, ALARM, now)
-        return decision, MeasuredState(settle(decision, memory, self.parameters, now), seen, climbed, alarm)
+        return decision, MeasuredState(settle(decision, memory), seen, climbed, alarm)
 
     def conditions(self, inputs: DecisionInput, state: object, now: float) -> Sequence[Condition]:
         """Budget, costs and times of the rules, after the decision that left `state`; none without a session."""

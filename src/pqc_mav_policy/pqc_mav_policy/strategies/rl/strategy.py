@@ -60,7 +60,7 @@ class RlStrategy:
             return protect(it) or (self.choose(it) if due else it.hold("rl", 0, wait))
 
         decision = it.no_lower(decided)
-        return decision, replace(state, memory=settle(decision, memory, self.parameters, now), next_choice_s=following)
+        return decision, replace(state, memory=settle(decision, memory), next_choice_s=following)
 
     def choose(self, it: Situation) -> Decision:
         """The safe choice of the highest learned value; the cascade decides where nothing was learned."""

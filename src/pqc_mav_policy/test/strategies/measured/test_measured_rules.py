@@ -247,6 +247,20 @@ def test_blackouts_never_lead_back_to_a_lower_level() -> None:
     assert (decision.action, decision.to_suite) == (Action.ROLLBACK, HQC)
 
 
+def test_a_rollback_that_is_refused_stops_no_renewals() -> None:
+    made, both = strategy(), (DEFAULT, suite("ML-768-CP-MD-65"))
+    state = made.initial_state(0.0)
+    _, state = made.decide(well(both[1], available=both), state, 50.0)
+    bad = well(DEFAULT, epoch=1, switched=51.0, available=both, link={"blackouts_near_switch": 9})
+    decision, state = made.decide(bad, state, 52.0)
+    assert (decision.action, decision.to_suite) == (Action.ROLLBACK, both[1])
+    refused = Outcome(both[1], False, 52.5, DEFAULT, "", "rejected")
+    later = change(bad, link={"blackouts_near_switch": 0}, blacklisted=both[1:], outcomes=(refused,))
+    _, state = made.decide(later, state, 53.0)
+    decision, _ = made.decide(change(later, outcomes=(), session=DUE), state, 120.0)
+    assert (decision.action, decision.to_suite) == (Action.REKEY, DEFAULT), decision.reason
+
+
 def test_keys_are_renewed_at_the_interval_of_the_suite_that_is_left() -> None:
     ground = well(HQC, vehicle=GROUND, available=(HQC,))
     roomy = {"tight_ms": 60000.0}
