@@ -122,6 +122,13 @@ class View:
             return lambda names: self.smallest([n for n in names if n == self.it.current], budget_s)
         return lambda names: self.smallest(self.alike(names), budget_s)
 
+    @property
+    def none_fresh(self) -> str:
+        """Why no full handshake renews the keys now, one clause."""
+        if self.fresh(self.budget_s)(self.it.allowed) is not None:
+            return "handshakes of every suite of its level that fits are refused"
+        return f"{self.said(self.it.current, self.budget_s)}, and no other of its level fits"
+
     def ratchet(self, to: str | None) -> str:
         """Why keys that are due come from a ratchet, one clause; "" where from a full handshake of `to`.
 
@@ -131,7 +138,7 @@ class View:
         if not renewal.possible(it) or self.costs.ratchet_s(it.current, it.inputs.link) > self.calm_s:
             return ""
         if to is None:
-            return f"{self.said(it.current, self.budget_s)}, and no other of its level fits"
+            return self.none_fresh
         if response in (alarms.DEFER_RENEWALS, alarms.LIGHT_HANDSHAKES):
             return self.alarm.said if renewal.regular(it) else ""
         return "" if response == alarms.RENEW_KEYS or to != it.current else renewal.instead(it)
@@ -241,7 +248,7 @@ def renew(view: View) -> Decision | None:
     if why:
         return renewal.by_ratchet(rules.limited(it, Action.REKEY, "renew", 0, f"{due}.", it.current), why)
     if to is None:
-        return it.hold("renew", 0, f"{due}, but {view.said(it.current, budget_s)}, and no other of its level fits.")
+        return it.hold("renew", 0, f"{due}, but {view.none_fresh}.")
     light = view.alarm.response == alarms.LIGHT_HANDSHAKES
     small = f", the smallest handshake of its level, since {view.alarm.said}" if light else ""
     return _with_fresh_keys(view, "renew", f"{due}; {view.said(to, budget_s)}{small}.", to)
@@ -294,8 +301,21 @@ def _why_kept(view: View) -> str:
         return f"{calm}, and no level is higher"
     to = stronger(view)
     if to is None:
-        return f"{calm}, and nothing stronger fits {1e3 * view.climb_s:.0f} ms"
+        return f"{calm}, and {_none_stronger(view)}"
     return f"{calm}; {view.said(to, view.climb_s)}, but {not_yet(view) or 'the proxy does not take it now'}"
+
+
+def _none_stronger(view: View) -> str:
+    """Why there is nothing to climb to, one clause."""
+    it, limits = view.it, view.costs.parameters
+    higher = [name for name in it.allowed if view.level(name) > view.level(it.current)]
+    if not higher:
+        return "no suite of a higher level may be chosen now"
+    best = view.best(higher, view.climb_s)
+    if best is None:
+        energy = f" and {limits.budget_j:g} J" if view.costs.energy_j else ""
+        return f"nothing stronger fits {1e3 * view.climb_s:.0f} ms{energy}"
+    return f"handshakes of every suite of level {view.level(best)} that fits are refused"
 
 
 def _near_an_emergency(view: View) -> str:
@@ -340,5 +360,6 @@ def _answer(view: View) -> str:
         return "nothing is changed for it"
     if view.manoeuvre:
         return "the keys are renewed after the manoeuvre"
-    why = alarms.why_not(heard, view.it, view.it.current) or "no suite of the level fits the budget"
+    to = view.it.choose(view.fresh(view.budget_s))
+    why = alarms.why_not(heard, view.it, to or view.it.current) or view.none_fresh
     return f"they would be renewed, but {why}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,6 +73,27 @@ def test_it_says_what_a_step_up_waits_for_and_then_takes_it() -> None:
 def test_nothing_stronger_fits_is_said_only_if_it_is_so() -> None:
     assert after(well(), limits={"budget_ms": 48.0}).reason.endswith("and nothing stronger fits 38 ms.")
     assert after(well(BEST)).reason.endswith("and no level is higher.")
+    assert after(well(available=(DEFAULT,))).reason.endswith("and no suite of a higher level may be chosen now.")
+    made = strategy()
+    made.costs = replace(made.costs, energy_j=dict.fromkeys(CORE, 9.0))
+    decision, _ = made.decide(well(), made.initial_state(0.0), 0.0)
+    assert decision.reason.endswith("and nothing stronger fits 800 ms and 2 J.")
+
+
+def of_level(level: int) -> tuple[str, ...]:
+    return tuple(name for name in CORE if CATALOGUE[name].level == level)
+
+
+def test_what_is_refused_is_not_said_to_be_too_slow() -> None:
+    refused = "handshakes of every suite of {} that fits are refused."
+    kept = after(well(blacklisted=of_level(5)))
+    assert (kept.guard, kept.acts) == ("kept", False)
+    assert kept.reason.endswith(f"calm for 35 s, and {refused.format('level 5')}")
+    due = change(well(blacklisted=of_level(3)), session=DUE)
+    assert after(due, 0.0).reason == f"Keys are 10000 s old, due at 60 s, but {refused.format('its level')}"
+    assert after(change(due, session=FRESH), 0.0).reason.endswith(f"; by a ratchet: {refused.format('its level')}")
+    alarmed = change(due, session={"key_age_s": 1.0}, threat=Threat.ATTACK, threat_response="renew_keys")
+    assert after(alarmed, 0.0).reason.endswith(f"so they would be renewed, but {refused.format('its level')}")
 
 
 def test_its_conditions_have_budget_cost_and_the_calm_that_is_left() -> None:
