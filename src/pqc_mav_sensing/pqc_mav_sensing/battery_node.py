@@ -53,8 +53,8 @@ PARAMETERS = (
         "request_streams",
         True,
         "With mavlink udp: ask the autopilot for battery, position, speed and landed state by SET_MESSAGE_INTERVAL, "
-        "once each, if they have not come for 5 s, as from an ArduPilot that nobody has asked for streams, or come "
-        "less than once a second, as the battery of a PX4. "
+        "if they have not come for 5 s, as from an ArduPilot that nobody has asked for streams, or come less than once "
+        "a second, as the battery of a PX4; again once a minute while they still do not, unless it refuses. "
         "The proxy passes that on if its 'plain_tap_requests' is true.",
     ),
     ParameterSpec("battery_id", 0, "Id of the flight battery in BATTERY_STATUS.", 0, 255),

@@ -3,8 +3,9 @@
 
 ArduPilot sends little but heartbeats until a ground station has asked for streams. Whoever flies without one that asks
 would have neither a battery reading nor a phase of flight. PX4 sends its battery but every 2 s.
-So each message that stays away or comes too seldom is asked for by SET_MESSAGE_INTERVAL, one at a time, until it comes
-or the autopilot has answered, three times at most.
+So each message that stays away or comes too seldom is asked for by SET_MESSAGE_INTERVAL, one at a time and from the
+third time on once a minute, until it comes or the autopilot refuses. An autopilot that was restarted quickly, or that
+somebody else asked for other rates, is asked again in that way.
 """
 
 import math
@@ -23,7 +24,8 @@ _COMPANIONS = {147: _BATTERY}
 AFTER_S = 5.0
 SELDOM_S = 1.2  # usual gap from which on a message comes too seldom: half of the 2 s and some jitter
 ANSWER_S = 1.5
-AGAIN_S = (5.0, 15.0)  # after the first and the second request that nobody answered
+AGAIN_S = (5.0, 15.0, 60.0)  # after the first request that nobody answered, the second, each further one
+KEPT_S = AGAIN_S[-1]  # what was accepted is not asked for again sooner than this
 ACCEPTED = 0  # MAV_RESULT
 
 
@@ -31,7 +33,7 @@ ACCEPTED = 0  # MAV_RESULT
 class _Asked:
     times: int = 0
     next_s: float = -math.inf
-    answer: str = ""  # "" while there is none
+    answer: str = ""  # to the newest; "" while there is none
 
 
 class StreamRequests:
@@ -64,7 +66,9 @@ class StreamRequests:
         at a time."""
         if self._open is None or at_s > self._open[1]:
             return
-        self._asked[self._open[0]].answer = "accepted" if result == ACCEPTED else f"refused ({result})"
+        asked = self._asked[self._open[0]]
+        asked.answer = "accepted" if result == ACCEPTED else f"refused ({result})"
+        asked.next_s = at_s + KEPT_S if result == ACCEPTED else math.inf
         self._open = None
 
     def due(self, now_s: float) -> tuple[int, int] | None:
@@ -76,10 +80,10 @@ class StreamRequests:
         for message, asked in self._asked.items():
             newest = max(self._comes[each].came_s for each in _COMPANIONS.get(message, {message}))
             enough = now_s - newest < self._after_s and self._comes[message].gap_s < SELDOM_S
-            if enough or asked.answer or asked.times > len(AGAIN_S) or now_s < asked.next_s:
+            if enough or now_s < asked.next_s:
                 continue
-            asked.next_s = now_s + (AGAIN_S[asked.times] if asked.times < len(AGAIN_S) else math.inf)
-            asked.times += 1
+            asked.next_s = now_s + AGAIN_S[min(asked.times, len(AGAIN_S) - 1)]
+            asked.times, asked.answer = asked.times + 1, ""
             self._open = message, now_s + ANSWER_S
             return message, WANTED_US[message]
         return None
