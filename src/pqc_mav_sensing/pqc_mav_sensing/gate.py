@@ -78,6 +78,11 @@ class Gate:
             self._candidates.clear()
         return reason
 
+    def forget(self) -> None:
+        """The next reading is of something else: it is confirmed first, and compared with nothing."""
+        self._last = None
+        self._candidates.clear()
+
     def refuse(self, reason: str) -> str:
         """Count a reading that was refused before it had a value. Returns `reason`."""
         self.refused += 1

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from pqc_mav_sensing.gate import Gate, GateLimits
 from pqc_mav_sensing.slope import SlidingSlope
-from pqc_mav_sensing.thermal_tree import Cooling, Tree
+from pqc_mav_sensing.thermal_tree import Cooling, Tree, Zone
 from pqc_mav_sensing.vcgencmd import Throttling
 
 NAN = math.nan
+NO_ZONE = Zone("", NAN, NAN, NAN, -1)
 STALE_S = 3.0
 RANGE_C = (-40.0, 125.0)
 # A processor under sudden load rises by some 10 K in a second; what jumps further was misread.
@@ -45,9 +46,8 @@ class ThermalMonitor:
         self._slope = SlidingSlope(rate_window_s, min(5.0, rate_window_s / 2))
         self._tree = Tree((), ())
         self._throttling: Throttling | None = None
+        self._zone = NO_ZONE  # that was judged last
         self._temperature_c = NAN
-        self._zone_type = ""
-        self._trips = (NAN, NAN)
         self._reason = "no thermal zone has been read yet"
 
     @property
@@ -58,16 +58,16 @@ class ThermalMonitor:
     def look(self, at_s: float, tree: Tree, throttling: Throttling | None = None) -> bool:
         """Take one look. Returns whether the temperature counts."""
         self._tree, self._throttling = tree, throttling
-        # Once a zone has been believed it is kept: when it vanishes, another's temperature must not replace it.
-        wanted = self._wanted or self._zone_type
-        zone = tree.zone(wanted)
+        zone = self._chosen(at_s)
         if zone is None:
-            name = f"no zone of type '{wanted}'" if wanted else "no thermal zone"
-            types = ", ".join(each.type for each in tree.zones)
-            self._reason = self._gate.refuse(f"there is {name} here" + (f"; there are: {types}" if types else ""))
+            self._reason = self._gate.refuse(self._why_none())
             return False
+        if not zone.same(self._zone):
+            self._gate.forget()
+            self._slope.clear()
+        self._zone = zone
         if math.isnan(zone.temperature_c):
-            self._reason = self._gate.refuse(f"zone {zone.type} could not be read")
+            self._reason = self._gate.refuse(f"zone {zone.type} gives no temperature")
             return False
         previous_s = self._gate.last_s
         self._reason = self._gate.judge(at_s, zone.temperature_c)
@@ -76,8 +76,7 @@ class ThermalMonitor:
         if previous_s is not None and at_s - previous_s > self._stale_s:
             self._slope.clear()
         self._slope.add(at_s, zone.temperature_c)
-        self._temperature_c, self._zone_type = zone.temperature_c, zone.type
-        self._trips = (zone.passive_c, zone.critical_c)
+        self._temperature_c = zone.temperature_c
         return True
 
     def view(self, now_s: float) -> ThermalView:
@@ -94,7 +93,7 @@ class ThermalMonitor:
                 self._gate.last_s,
                 False,
                 reason,
-                zone=self._zone_type,
+                zone=self._zone.type,
                 throttled=throttled,
                 throttle_reason=why,
                 zone_types=types,
@@ -105,14 +104,40 @@ class ThermalMonitor:
             True,
             "",
             self._temperature_c,
-            self._zone_type,
+            self._zone.type,
             self._slope.per_minute(now_s),
-            *self._trips,
+            self._zone.passive_c,
+            self._zone.critical_c,
             throttled,
             why,
             types,
             others,
         )
+
+    def _chosen(self, at_s: float) -> Zone | None:
+        """Once a zone has been believed it is kept: when it vanishes, another's temperature must not replace it.
+
+        But one that is more surely the processor's does, as of a driver that is loaded later, and after a while another
+        one of the same type, whose number may be new.
+        """
+        best = self._tree.zone(self._wanted)
+        if self._gate.last_s is None:
+            return best
+        if best is not None and best.rank < self._zone.rank and not math.isnan(best.temperature_c):
+            return best
+        kept = next(filter(self._zone.same, self._tree.zones), None)
+        if kept is None and self._gate.age_s(at_s) > self._stale_s:
+            return self._tree.zone(self._zone.type)
+        return kept
+
+    def _why_none(self) -> str:
+        """Why there is no zone that counts, one clause."""
+        types = ", ".join(each.type for each in self._tree.zones)
+        if self._zone is not NO_ZONE:
+            why = f"zone {self._zone.number} of type '{self._zone.type}' is gone"
+        else:
+            why = f"there is no zone of type '{self._wanted}' here" if self._wanted else "there is no thermal zone here"
+        return why + (f"; there are: {types}" if types else "")
 
 
 def _possible(temperature_c: float) -> float:

@@ -16,18 +16,33 @@ ROOT = Path("/sys/class/thermal")
 CPU_ZONES = ("cpu-thermal", "cpu_thermal", "x86_pkg_temp", "soc-thermal", "soc_thermal", "cpu", "acpitz")
 # Cooling devices that work by slowing the processor; fans and displays cool too and throttle nothing.
 SLOWING = ("processor", "cpufreq", "thermal-cpufreq", "cpu-", "intel_powerclamp", "thermal-devfreq")
+_ZONE = "thermal_zone"
 _MAX_TRIPS = 16
 _TRIP_RANGE_C = (0.0, 150.0)
 
 
 @dataclass(frozen=True)
 class Zone:
-    """One thermal zone as it is now; NaN where something is missing or cannot be read."""
+    """One thermal zone as it is now; NaN where something is missing or cannot be read.
+
+    Several may have one type, as those of two processors: `number` tells them apart.
+    """
 
     type: str
     temperature_c: float
     passive_c: float
     critical_c: float
+    number: int
+
+    @property
+    def rank(self) -> int:
+        """How surely it is the processor's, 0 = most: its type's place in CPU_ZONES."""
+        found = (place for place, beginning in enumerate(CPU_ZONES) if self.type.lower().startswith(beginning))
+        return next(found, len(CPU_ZONES))
+
+    def same(self, other: "Zone") -> bool:
+        """Whether it is the other one at another time."""
+        return (self.type, self.number) == (other.type, other.number)
 
 
 @dataclass(frozen=True)
@@ -47,19 +62,14 @@ class Tree:
     cooling: tuple[Cooling, ...]
 
     def zone(self, wanted: str = "") -> Zone | None:
-        """The zone of that type; with "" the processor's, else the first. None when there is none."""
-        if wanted:
-            return next((zone for zone in self.zones if zone.type == wanted), None)
-        for beginning in CPU_ZONES:
-            for zone in self.zones:
-                if zone.type.lower().startswith(beginning):
-                    return zone
-        return self.zones[0] if self.zones else None
+        """The first zone of that type; with "" the processor's, else the first. None when there is none."""
+        zones = (zone for zone in self.zones if not wanted or zone.type == wanted)
+        return min(zones, key=lambda zone: zone.rank, default=None)
 
 
 def read(root: Path) -> Tree:
     """The tree as it is now. Never raises: what cannot be read is left out or NaN."""
-    zones = [_zone(path) for path in sysfs.numbered(root, "thermal_zone")]
+    zones = [_zone(path) for path in sysfs.numbered(root, _ZONE)]
     cooling = [_cooling(path) for path in sysfs.numbered(root, "cooling_device")]
     return Tree(tuple(zone for zone in zones if zone is not None), tuple(each for each in cooling if each is not None))
 
@@ -80,7 +90,9 @@ def _zone(path: Path) -> Zone | None:
             passive = trip_c
         elif name == "critical" and not critical <= trip_c:
             critical = trip_c
-    return Zone(kind, _celsius(sysfs.number(path / "temp")), passive, critical)
+    # 0 is what a sensor that is off, or a driver that is not ready, has for a temperature.
+    temperature_c = _celsius(sysfs.number(path / "temp") or None)
+    return Zone(kind, temperature_c, passive, critical, int(path.name.removeprefix(_ZONE)))
 
 
 def _celsius(thousandths: int | None) -> float:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ NAN = math.nan
 
 
 def tree(celsius: float, kind: str = "cpu-thermal", *cooling: Cooling) -> Tree:
-    return Tree((Zone(kind, celsius, 80.0, 110.0),), cooling)
+    return Tree((Zone(kind, celsius, 80.0, 110.0, 0),), cooling)
 
 
 def settled(monitor: ThermalMonitor, celsius: float = 50.0, rate_per_min: float = 0.0, seconds: int = 30) -> float:
@@ -58,14 +59,46 @@ def test_it_disappears_and_comes_back() -> None:
     monitor = ThermalMonitor()
     now_s = settled(monitor)
     for quarter in range(1, 17):
-        monitor.look(now_s + quarter / 4, Tree((Zone("battery", 25.0, NAN, NAN),), ()))
+        monitor.look(now_s + quarter / 4, Tree((Zone("battery", 25.0, NAN, NAN, 1),), ()))
     view = monitor.view(now_s + 4.0)
-    assert not view.valid and "4.0 s old" in view.reason and "no zone of type 'cpu-thermal'" in view.reason
+    assert not view.valid and "4.0 s old" in view.reason and "zone 0 of type 'cpu-thermal' is gone" in view.reason
     assert math.isnan(view.temperature_c), "another zone's temperature does not stand in"
     for quarter in range(4):
         monitor.look(now_s + 5.0 + quarter / 4, tree(70.0))
     view = monitor.view(now_s + 6.0)
     assert view.valid and view.temperature_c == 70.0 and math.isnan(view.rate_c_per_min)
+
+
+def test_a_zone_that_is_more_surely_the_processor_s_takes_over_when_it_comes() -> None:
+    """As of a driver that is loaded after sensing has begun."""
+    monitor = ThermalMonitor()
+    early, late = Zone("iwlwifi_1", 40.0, NAN, NAN, 0), Zone("x86_pkg_temp", 95.0, 100.0, NAN, 1)
+    seen = [(early,)] * 20 + [(early, replace(late, temperature_c=NAN))] * 4 + [(early, late)] * 3 + [(early,)] * 4
+    views = []
+    for quarter, zones in enumerate(seen):
+        monitor.look(quarter / 4, Tree(zones, ()))
+        views.append(monitor.view(quarter / 4))
+    assert {(view.zone, view.temperature_c) for view in views[2:24]} == {("iwlwifi_1", 40.0)}, "also while unreadable"
+    assert [view.valid for view in views[24:27]] == [False, False, True], "it is confirmed as any first reading"
+    assert (views[26].zone, views[26].temperature_c, views[26].trip_passive_c) == ("x86_pkg_temp", 95.0, 100.0)
+    assert math.isnan(views[26].rate_c_per_min)
+    assert not monitor.look(8.0, Tree((early,), ())), "and is kept"
+    assert monitor.view(8.0).temperature_c == 95.0
+
+
+def test_zones_of_one_type_are_told_apart_by_their_numbers() -> None:
+    monitor = ThermalMonitor()
+    first, second = (Zone("x86_pkg_temp", 50.0 + 3.0 * number, NAN, NAN, number) for number in range(2))
+    for quarter in range(120):
+        monitor.look(quarter / 4, Tree((first, second), ()))
+    for quarter in range(120, 132):
+        assert not monitor.look(quarter / 4, Tree((second,), ()))
+        assert monitor.view(quarter / 4).temperature_c == 50.0
+    assert [monitor.look(quarter / 4, Tree((second,), ())) for quarter in range(132, 135)] == [False, False, True]
+    view = monitor.view(33.5)
+    assert view.temperature_c == 53.0 and math.isnan(view.rate_c_per_min), "3 K more is no rise"
+    assert not monitor.look(33.75, Tree((), ()))
+    assert monitor.look(34.0, Tree((first, second), ())) and monitor.view(34.0).temperature_c == 53.0
 
 
 def test_throttling_by_kernel_and_firmware() -> None:

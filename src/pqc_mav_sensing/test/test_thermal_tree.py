@@ -29,6 +29,7 @@ def test_the_processors_zone_is_chosen_by_type(tree: FakeThermal) -> None:
     tree.zone(10, "x86_pkg_temp", 63.0)
     seen = thermal_tree.read(tree.root)
     assert [zone.type for zone in seen.zones] == ["battery", "acpitz", "x86_pkg_temp"], "in the order of numbers"
+    assert [zone.number for zone in seen.zones] == [0, 1, 10]
     assert seen.zone().type == "x86_pkg_temp"
     assert seen.zone("battery").type == "battery" and seen.zone("none") is None
 
@@ -44,7 +45,7 @@ def test_the_lowest_of_several_trip_points_counts(tree: FakeThermal) -> None:
     assert zone.passive_c == 85.0 and math.isnan(zone.critical_c)
 
 
-@pytest.mark.parametrize("content", ["", "garbage", "45.5", "1_000", "٤٥", "9" * 30, "\x00"])
+@pytest.mark.parametrize("content", ["", "garbage", "45.5", "1_000", "٤٥", "9" * 30, "\x00", "0"])
 def test_what_is_no_number_is_nan(tree: FakeThermal, content: str) -> None:
     folder = tree.zone(0, "cpu-thermal", 50.0)
     (folder / "temp").write_text(content)
