@@ -21,8 +21,9 @@ def outcome(suite: str, epoch: int, rekey_ms: float, pin_for_s: float = 0.0) -> 
     if pin_for_s <= 0:
         return done
     return (
-        f"{done}\nA policy on the drone keeps this suite for {pin_for_s:.0f} s. For longer: --pin-for SECONDS; for "
-        f"good: 'suite: {short_code(suite)}' in the drone's configuration."
+        f"{done}\nA policy on the drone keeps this suite for {pin_for_s:.0f} s; in mode manual it goes back to the "
+        f"suite that is pinned there. For longer: --pin-for SECONDS; for good: 'suite: {short_code(suite)}' in the "
+        "drone's configuration."
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from pqc_mav_cli.wording import both_names, counted, short_code
+from pqc_mav_cli.wording import both_names, counted, outcome, short_code
 
 SUITE = "cs-mlkem768-aesgcm-mldsa65"
 
@@ -14,6 +14,13 @@ def test_the_short_code_comes_first() -> None:
 @pytest.mark.parametrize("unknown", ["", "cs-of-another-version"])
 def test_what_is_unknown_stays_as_it_is(unknown: str) -> None:
     assert short_code(unknown) == both_names(unknown) == unknown
+
+
+def test_a_rekey_says_how_long_its_suite_stays_and_what_goes_before_it() -> None:
+    """A policy in mode manual: controller.py asks for the suite pinned there, whatever a rekey pinned."""
+    assert "\n" not in outcome(SUITE, 3, 12.5)
+    _, stays = outcome(SUITE, 3, 12.5, 600.0).splitlines()
+    assert "for 600 s; in mode manual it goes back to the suite that is pinned there." in stays
 
 
 @pytest.mark.parametrize(
