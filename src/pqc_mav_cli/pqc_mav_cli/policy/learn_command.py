@@ -60,7 +60,10 @@ def learn(
             note += f", 95 % interval of the handshake {spans[pair][0]:.1f} to {spans[pair][1]:.1f} ms"
         codes = ", ".join(map(short_code, names))
         out.print(f"{_rank(pair, spans):>5} {1e3 * seconds:10.1f} ms  {codes}{note or ', predicted'}")
-    out.print(f"{counted(len(rows), 'suite')} written to {output}; name it in the policy's 'performance_file'.")
+    out.print(
+        f"{counted(len(rows), 'suite')} written to {output}; name it in the policy's 'performance_file', and set "
+        "'measured.link_kbit_s' high: these times contain the link's."
+    )
 
 
 def _rank(pair: str, spans: Mapping[str, tuple[float, float]]) -> str:

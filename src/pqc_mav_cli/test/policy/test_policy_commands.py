@@ -128,6 +128,7 @@ def test_learn_writes_a_table_and_prints_the_order_that_follows(tmp_path: Path) 
     ended = pqcmav("policy", "learn", flight, "--output", str(output))
     assert ended.returncode == 0, ended.stderr
     assert "1 handshake in 1 flight" in ended.stdout and "1 suite written" in ended.stdout
+    assert " 12.5 ms " in ended.stdout, "as recorded, with the transfer in it once"
     assert "cs-mlkem1024-aesgcm-falcon1024,12.5" in output.read_text()
     assert "nothing can be learned" in refused(1, "policy", "learn", flight, "--namespace", "other")
     assert "Cannot read" in refused(2, "policy", "learn", flight, "--base", str(tmp_path / "no.csv"))

@@ -18,7 +18,6 @@ from pqc_mav_policy.strategies.expert.performance import Performance, Performanc
 from pqc_mav_policy.strategies.measured.costs import cost_model
 from pqc_mav_policy.strategies.measured.parameters import MeasuredParameters
 from pqc_mav_policy.suites import Catalogue
-from pqc_mav_policy.telemetry.inputs import Link
 from pqc_mav_recorder.file import RecordingError
 from pqc_mav_recorder.reader import RecordingReader
 
@@ -111,11 +110,11 @@ def table(learned: Mapping[str, Figures], flights: int, base: PerformanceTable |
 
 def order(rows: Sequence[Performance], catalogue: Catalogue) -> list[tuple[list[str], float]]:
     """The core suites with what their handshake is now expected to take [s], from light to heavy; those that differ in
-    the cipher alone are one entry."""
+    the cipher alone are one entry. The recorded times contain the transfer, which is not added to them once more."""
     costs = cost_model(catalogue, MeasuredParameters(), PerformanceTable(rows))
     pairs: dict[str, list[str]] = defaultdict(list)
     for suite in catalogue.values():
         if suite.core:
             pairs[pair_of(suite.id)].append(suite.id)
-    known = [(names, costs.predicted_s(names[0], Link())) for names in pairs.values()]
+    known = [(names, costs.compute_s[names[0]]) for names in pairs.values()]
     return sorted(known, key=lambda entry: (entry[1], entry[0]))

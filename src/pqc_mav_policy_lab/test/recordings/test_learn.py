@@ -97,7 +97,10 @@ def test_the_order_and_the_strategy_follow_what_was_learned(tmp_path: Path) -> N
     """Where the best suite of level 5 turns out slow, another one of level 5 is chosen."""
     path = flight(tmp_path / "a.mcap", (BEST, 5000.0, True), *[(n, 300.0, True) for n in (HQC, LIGHT)])
     rows = table(listen([path], "drone"), 1)
-    places = [names for names, _ in order(rows, CATALOGUE)]
+    ordered = order(rows, CATALOGUE)
+    times = {name: seconds for names, seconds in ordered for name in names}
+    assert (times[BEST], times[HQC], times[LIGHT]) == (5.0, 0.3, 0.3), "as recorded: the transfer is in it"
+    places = [names for names, _ in ordered]
     of = {name: place for place, names in enumerate(places) for name in names}
     assert of[HQC] < of[BEST]
     assert len(of) == 72
