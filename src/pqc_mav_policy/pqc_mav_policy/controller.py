@@ -12,6 +12,7 @@ from pqc_mav_policy.ladder import Ladder
 from pqc_mav_policy.node_parameters import Mode
 from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.situation import Situation
+from pqc_mav_policy.strategies.cascade import signs
 from pqc_mav_policy.strategy import Explained, Strategy
 from pqc_mav_policy.suites import Catalogue
 from pqc_mav_policy.telemetry.inputs import DecisionInput, Outcome
@@ -35,6 +36,7 @@ class Tick:
 
     `lacking` says which senses' rules are out, and why, one clause each; the decision's reason names them. `shape_kbit`
     is the rate that the proxy is to shape to, None when it may stay as it is. `conditions` are the strategy's own.
+    `emergency` is what the drone's emergency is, one clause, whatever was decided; "" without.
     """
 
     now: float
@@ -45,6 +47,7 @@ class Tick:
     lacking: tuple[str, ...] = ()
     shape_kbit: int | None = None
     conditions: tuple[Condition, ...] = ()
+    emergency: str = ""
 
 
 class Controller:
@@ -110,7 +113,8 @@ class Controller:
             suite = "" if decision.action is Action.REKEY else decision.to_suite
             request = Request(suite, f"policy: {decision.guard}: {decision.reason}", decision.kind)
             self.pending, self._asked = (decision.to_suite, now), decision.kind
-        return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit(), conditions)
+        emergency = signs.emergency(seen, self._parameters)
+        return Tick(now, inputs, decision, self.mode, request, lacking, self._shape_kbit(), conditions, emergency)
 
     @property
     def _sheds(self) -> bool:

@@ -15,8 +15,10 @@ def diagnose(tick: Tick, controller: Controller, problem: str, shape_problem: st
     `shape_problem`: why the proxy does not shape as asked."""
     decision, outcome = tick.decision, controller.last_outcome
     level, message = Level.OK, f"{decision.action} ({decision.guard}): {decision.reason}"
-    if decision.guard == "emergency":
+    if tick.emergency:
         level = Level.ERROR
+        if tick.emergency not in decision.reason:  # as of a pinned suite, which is kept
+            message = f"emergency, {tick.emergency}; {message}"
     elif problem:
         level, message = Level.WARN, f"{problem}; {message}"
     elif decision.guard in BLIND:

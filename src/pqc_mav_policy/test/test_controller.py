@@ -187,6 +187,8 @@ def test_mode_manual_keeps_the_pinned_suite_in_an_emergency_and_without_telemetr
     drone.answer(tick)
     held = [drone.second(thermal=HOT) for _ in range(10)]
     assert {tick.decision.action for tick in held} == {Action.HOLD}
+    assert {tick.emergency for tick in held} == {"processor at 85.0 C, above 80 C"}
+    assert drone.second().emergency == ""
     assert held[-1].decision.guard == "pinned"
     drone.controller.pin = LIGHT
     blind = drone.second(battery={"valid": False, "reason": "unplugged"})

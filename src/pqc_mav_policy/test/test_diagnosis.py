@@ -19,24 +19,34 @@ from pqc_mav_policy.strategies.cascade.cascade import Cascade
 from pqc_mav_policy.telemetry.inputs import Outcome
 from pqc_mav_policy.telemetry.telemetry import Telemetry
 
+EMPTY = "battery at 13.20 V, below 14 V"
 
-def said(guard: str, action: Action = Action.HOLD, problem: str = "", mode: Any = "auto", ok: Any = None) -> Diagnostic:
+
+def said(
+    guard: str,
+    action: Action = Action.HOLD,
+    problem: str = "",
+    mode: Any = "auto",
+    ok: Any = None,
+    emergency: str = "",
+    reason: str = "Because.",
+) -> Diagnostic:
     parameters = PolicyParameters()
     telemetry = Telemetry(30.0, 10.0)
     controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, telemetry, 0.0)
     if ok is not None:
         controller.last_outcome = Outcome(DEFAULT, ok, 1.0, message="It failed." if not ok else "Rekeyed.")
-    tick = Tick(1.0, well(), Decision(action, guard, "Because.", DEFAULT, DEFAULT), mode, None)
-    return diagnose(tick, controller, problem)
+    decision = Decision(action, guard, reason, DEFAULT, DEFAULT)
+    return diagnose(Tick(1.0, well(), decision, mode, None, emergency=emergency), controller, problem)
 
 
 def test_the_operator_is_told_of_loss_whatever_was_decided() -> None:
     parameters = PolicyParameters()
     controller = Controller(Cascade(CATALOGUE, parameters), CATALOGUE, parameters, Telemetry(30.0, 10.0), 0.0)
     controller.loss_alert = LossAlert(0.0, "4.0 % of the drone's packets have been lost")
-    for guard, level in (("nominal", Level.WARN), ("emergency", Level.ERROR)):
-        tick = Tick(1.0, well(), Decision(Action.HOLD, guard, "Because.", DEFAULT, DEFAULT), "auto", None)
-        report = diagnose(tick, controller, "")
+    for emergency, level in (("", Level.WARN), (EMPTY, Level.ERROR)):
+        decision = Decision(Action.HOLD, "nominal", f"Because {emergency}.", DEFAULT, DEFAULT)
+        report = diagnose(Tick(1.0, well(), decision, "auto", None, emergency=emergency), controller, "")
         assert (report.level, report.values["operator alert"]) == (level, controller.loss_alert.words)
         assert report.message.startswith("4.0 % of the drone's packets have been lost; HOLD")
 
@@ -46,7 +56,14 @@ def test_the_operator_is_told_of_loss_whatever_was_decided() -> None:
     [
         (said("nominal"), Level.OK, "HOLD (nominal): Because."),
         (said("nominal", ok=True), Level.OK, "nominal"),
-        (said("emergency", Action.DOWN_0), Level.ERROR, "DOWN_0 (emergency)"),
+        (
+            said("emergency", Action.DOWN_0, emergency=EMPTY, reason=f"It is {EMPTY}."),
+            Level.ERROR,
+            "DOWN_0 (emergency)",
+        ),
+        (said("pinned", mode="manual", emergency=EMPTY), Level.ERROR, f"emergency, {EMPTY}; HOLD (pinned): Because."),
+        (said("renew", Action.REKEY, emergency=EMPTY), Level.ERROR, f"emergency, {EMPTY}; REKEY (renew)"),
+        (said("safety", emergency=EMPTY), Level.ERROR, "HOLD (safety)"),
         (said("safety"), Level.WARN, "safety"),
         (said("session"), Level.WARN, "session"),
         (said("link", Action.DOWN, mode="hold"), Level.WARN, "mode hold, not done"),
@@ -60,6 +77,11 @@ def test_levels_and_words(report: Diagnostic, level: Level, words: str) -> None:
     assert report.level == level
     assert words in report.message
     assert report.values["strategy"] == "cascade"
+
+
+def test_an_emergency_that_the_reason_names_is_not_named_twice() -> None:
+    report = said("emergency", emergency=EMPTY, reason=f"Emergency: {EMPTY}; the lightest suite at once.")
+    assert report.message.count(EMPTY) == 1
 
 
 def test_load_that_is_shed_for_an_alarm_is_a_warning_with_how_often() -> None:
