@@ -100,6 +100,9 @@ class BatteryEstimator:
 
     def add(self, raw: RawBattery) -> bool:
         """Take one reading. Returns whether it counts."""
+        if math.isnan(raw.voltage_v):
+            self._reason = "what arrived last has no voltage"
+            return False
         reason = self._judge(raw)
         if reason:
             self.refused += 1

@@ -227,8 +227,9 @@ class BatteryNode(SensingNode):
         self._pass(raw)
 
     def _pass(self, raw: RawBattery) -> None:
+        # Without a voltage it is no BatteryState, and may stand beside one that is.
         # Readings are as old as their batch, and batches now a little more apart, now a little less.
-        if raw.at_s - self._passed_on_s >= PASS_ON_S / 2:
+        if not math.isnan(raw.voltage_v) and raw.at_s - self._passed_on_s >= PASS_ON_S / 2:
             self._passed_on_s = raw.at_s
             message = conversions.battery_state_message(raw, self._chemistry.name, self.header(raw.at_s))
             self._pass_on.publish(message)

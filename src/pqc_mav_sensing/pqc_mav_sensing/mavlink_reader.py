@@ -118,9 +118,8 @@ class MavlinkReader:
                 self._requests.answered(message.result, at_s)
             case BatteryStatus() if message.id == self._battery_id:
                 reading = _from_battery_status(message, at_s)
-                if math.isnan(reading.voltage_v):
-                    return None  # a placeholder: SYS_STATUS may know more
-                self._detailed.heard(at_s)
+                if not math.isnan(reading.voltage_v):  # else SYS_STATUS may know more
+                    self._detailed.heard(at_s)
                 return reading
             case SysStatus() if not self._detailed.counts(at_s):
                 return _from_sys_status(message, at_s)

@@ -4,6 +4,7 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -76,13 +77,15 @@ class MavrosSource:
     def _on_battery(self, message: BatteryState) -> None:
         """Out of BATTERY_STATUS, whose battery `location` names; without a name out of SYS_STATUS, which says less."""
         at_s = time.monotonic()
+        raw = conversions.raw_battery(message, at_s)
         if message.location == self._location:
-            if not message.voltage > 0:
-                return  # a placeholder: SYS_STATUS may know more
-            self._detailed.heard(at_s)
+            if message.voltage > 0:
+                self._detailed.heard(at_s)
+            else:
+                raw = replace(raw, voltage_v=math.nan)  # not reported: SYS_STATUS may know more
         elif message.location or self._detailed.counts(at_s):
             return
-        self._on_raw(conversions.raw_battery(message, at_s))
+        self._on_raw(raw)
 
     def _on_state(self, message: Any) -> None:
         if message.connected:  # false: mavros itself is the sender, not an autopilot

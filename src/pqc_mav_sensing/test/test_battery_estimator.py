@@ -62,7 +62,7 @@ def test_motors_that_start_are_no_discharge() -> None:
     assert target.state(299 / 5).voltage_rate_mv_per_min == pytest.approx(0.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("volts", [0.0, 65.535 * 2.2, -3.0, NAN, math.inf, 4 * 2.4, 4 * 4.5])
+@pytest.mark.parametrize("volts", [0.0, 65.535 * 2.2, -3.0, math.inf, 4 * 2.4, 4 * 4.5])
 def test_voltages_that_cannot_be_are_refused_and_not_averaged_in(volts: float) -> None:
     target = estimator()
     now_s = feed(target, 60.0, volts=16.0)
@@ -99,6 +99,22 @@ def test_one_unknown_field_does_not_spoil_the_rest(current: float, temperature: 
     assert math.isnan(state.current_a) == (current != 12.0)
     assert math.isnan(state.temperature_c) == (temperature != 30.0)
     assert not math.isnan(state.state_of_charge)
+
+
+def test_readings_without_a_voltage_are_no_silence_and_do_not_disturb_those_that_have_one() -> None:
+    """A BATTERY_STATUS that knows the percentage alone; SYS_STATUS may tell the voltage beside it."""
+    target = estimator()
+    target.add(RawBattery(0.0, NAN, remaining=0.8))
+    assert target.state(0.0).reason == "what arrived last has no voltage"
+    for index in range(1, 20, 2):
+        target.add(RawBattery(index / 5, 16.0, 12.0, 0.8, 30.0, 4))
+        target.add(RawBattery((index + 1) / 5, NAN, remaining=0.8))
+    assert target.state(4.0).valid
+    for index in range(21, 40):
+        target.add(RawBattery(index / 5, NAN, remaining=0.8))
+    state = target.state(7.8)
+    assert state.reason == "the newest good reading is 4.0 s old; what arrived last has no voltage"
+    assert (target.accepted, target.refused) == (8, 2), "none of them is wrong; the first two wait to be confirmed"
 
 
 def test_stale_after_two_seconds() -> None:

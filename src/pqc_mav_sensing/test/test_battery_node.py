@@ -12,7 +12,7 @@ from pqc_mav_interfaces.msg import BatteryHealth, VehicleState
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float32
-from test_mavlink_reader import battery, heartbeat, packed
+from test_mavlink_reader import UNKNOWN_MV, battery, heartbeat, packed
 
 from pqc_mav_common.errors import ProcessError
 from pqc_mav_sensing.battery_node import BatteryNode
@@ -27,9 +27,10 @@ class Autopilot:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._target = ("127.0.0.1", port)
         self.armed = True
+        self.volts = [3900] * 4
 
     def speak(self) -> bool:
-        for message in (heartbeat(armed=self.armed), battery([3900] * 4)):
+        for message in (heartbeat(armed=self.armed), battery(self.volts)):
             self._socket.sendto(packed(message), self._target)
         return False
 
@@ -72,6 +73,15 @@ def test_battery_and_vehicle_out_of_mavlink(nodes_bench: Bench, autopilot: Autop
     nodes_bench.until(lambda: not health[-1].valid and not vehicle[-1].valid, "silence is not noticed")
     assert "old" in health[-1].reason and math.isnan(health[-1].voltage_v)
     nodes_bench.until(lambda: autopilot.speak() or health[-1].valid, "it does not come back")
+
+
+def test_a_battery_without_a_voltage_is_said_to_have_none(nodes_bench: Bench, autopilot: Autopilot) -> None:
+    health = nodes_bench.listen(BatteryHealth, "/drone/battery")
+    passed_on = nodes_bench.listen(BatteryState, "/drone/battery_state", qos_profile_sensor_data)
+    autopilot.volts = [UNKNOWN_MV]
+    said = "what arrived last has no voltage"
+    nodes_bench.until(lambda: autopilot.speak() or (health and health[-1].reason == said), "the reason")
+    assert passed_on == []
 
 
 def test_diagnostics_say_what_is_wrong(nodes_bench: Bench) -> None:

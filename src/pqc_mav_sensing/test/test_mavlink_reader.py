@@ -76,7 +76,8 @@ def test_unknown_markers_are_unknown() -> None:
 
 def test_sys_status_counts_where_battery_status_does_not_come() -> None:
     reader, _ = begun()
-    assert reader.read(packed(battery([UNKNOWN_MV])), 0.5) == []
+    (raw,) = reader.read(packed(battery([UNKNOWN_MV])), 0.5)
+    assert math.isnan(raw.voltage_v) and raw.remaining == pytest.approx(0.7)
     (raw,) = reader.read(packed(sys_status()), 1.0)
     assert raw.voltage_v == 16.0
     reader.read(packed(battery([3900] * 4)), 1.1)
