@@ -65,17 +65,17 @@ def rekey(
 
 
 def _by_ros(namespace: str, asked: dict[str, Any], timeout: float) -> None:
-    from pqc_mav_cli.ros_session import DISCOVERY_S, ask, ros_node
+    from pqc_mav_cli.ros_session import DISCOVERY_S, ask, in_namespace, ros_node
 
     if asked["suite"]:
         import pqc_mav_tunnel
 
         with engine_errors():
             asked["suite"] = pqc_mav_tunnel.find_suite(asked["suite"]).id
-    service = f"/{namespace.strip('/')}/pqc_proxy/rekey"
     with ros_node("pqcmav_rekey") as node:
         from pqc_mav_interfaces.srv import Rekey
 
+        service = in_namespace(namespace, "pqc_proxy/rekey")
         answer = ask(node, Rekey, service, Rekey.Request(**asked), timeout, min(timeout, DISCOVERY_S))
     if not answer.ok:
         raise CliError(answer.message)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pqc_mav_cli import own_stdout
-from pqc_mav_cli.errors import CliError
+from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_common.executors import Spun
 from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_common.waiting import wait_until
@@ -218,6 +218,22 @@ def ros_node(name: str) -> Iterator[Any]:
         spinning.join()
         node.destroy_node()
         rclpy.shutdown(context=context)
+
+
+def in_namespace(namespace: str, name: str) -> str:
+    """The full name of a topic or service, under `ros_node`. Raises CliError for a namespace that ROS does not know."""
+    from rclpy.exceptions import InvalidTopicNameException
+    from rclpy.validate_full_topic_name import validate_full_topic_name
+
+    full = f"/{namespace.strip('/')}/{name}" if namespace.strip("/") else f"/{name}"
+    try:
+        validate_full_topic_name(full)
+    except InvalidTopicNameException:
+        raise CliError(
+            f"'{namespace}' is no namespace of ROS: letters, digits (not first) and '_', with '/' between its names.",
+            ExitCode.USAGE,
+        ) from None
+    return full
 
 
 def ask(node: Any, kind: Any, service: str, request: Any, limit_s: float, find_s: float = DISCOVERY_S) -> Any:

@@ -47,15 +47,15 @@ def _by_socket(control: Control, gcs_id: str, timeout: float) -> None:
 
 
 def _by_ros(namespace: str, gcs_id: str, timeout: float) -> None:
-    from pqc_mav_cli.ros_session import reachable, ros_node
+    from pqc_mav_cli.ros_session import in_namespace, reachable, ros_node
 
-    proxy = f"/{namespace.strip('/')}/pqc_proxy"
     newest: list[Any] = []
     with ros_node("pqcmav_station") as node:
         from pqc_mav_interfaces.msg import TunnelStatus
 
         from pqc_mav_common import qos
 
+        proxy = in_namespace(namespace, "pqc_proxy")
         node.create_subscription(TunnelStatus, f"{proxy}/status", newest.append, qos.latched(1))
         if not wait_until(lambda: bool(newest), _ANSWER_S, _STEP_S):
             raise CliError(f"No status from {proxy} ({reachable(os.environ)}); is the proxy running?")

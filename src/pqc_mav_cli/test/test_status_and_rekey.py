@@ -59,6 +59,7 @@ def test_rekey_and_its_refusals(pair: Ends) -> None:
     line = refused(1, "rekey", "--namespace", "t/drone", "--ratchet", "--suite", "cs-mlkem768-aesgcm-mldsa65")
     assert "keeps the suite" in line
     assert "There is no suite" in refused(2, "rekey", "--namespace", "t/drone", "--suite", "cs-nonsense")
+    assert "'t drone' is no namespace of ROS" in refused(2, "rekey", "--namespace", "t drone")
     assert "2 drones" in refused(1, "rekey", "--on", "gcs", "--namespace", "t/gcs")
     ended = pqcmav("rekey", "--on", "gcs", "--namespace", "t/gcs", "--drone", "d1", "--timeout", "30")
     assert ended.returncode == 0, ended.stderr

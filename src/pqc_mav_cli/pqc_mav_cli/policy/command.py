@@ -29,9 +29,19 @@ policy_app.command()(learn)
 policy_app.command()(train)
 
 NODE = "pqc_policy"
+LONGEST_S = 86400.0  # a day
 Namespace = Annotated[str, typer.Option(help="ROS namespace of the drone.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-Timeout = Annotated[float, typer.Option(help="Seconds to wait for the policy.")]
+
+
+def _time(seconds: float) -> float:
+    """A time that can be waited for. Raises CliError."""
+    if not 0.0 <= seconds <= LONGEST_S:  # nor is a NaN
+        raise CliError(f"--timeout is {seconds:g}; it must be between 0 and {LONGEST_S:g} s.", ExitCode.USAGE)
+    return seconds
+
+
+Timeout = Annotated[float, typer.Option(callback=_time, help="Seconds to wait for the policy.")]
 
 
 class Mode(str, Enum):
@@ -114,6 +124,8 @@ def pin(
     """Pin the policy to one suite, whatever the telemetry says."""
     from pqc_mav_interfaces.srv import PinSuite
 
+    if not suite:
+        raise CliError("Name the suite to pin, or 'none' to release the pin.", ExitCode.USAGE)
     name = "" if suite == "none" else suite
     if name:
         import pqc_mav_tunnel
@@ -160,7 +172,7 @@ def table(
 @contextmanager
 def _decisions(namespace: str) -> Iterator[queue.SimpleQueue[Any]]:
     """PolicyDecision messages of a drone as they come, the newest old one first."""
-    from pqc_mav_cli.ros_session import ros_node
+    from pqc_mav_cli.ros_session import in_namespace, ros_node
 
     with ros_node("pqcmav_policy") as node:
         from pqc_mav_interfaces.msg import PolicyDecision
@@ -168,17 +180,18 @@ def _decisions(namespace: str) -> Iterator[queue.SimpleQueue[Any]]:
         from pqc_mav_common import qos
 
         arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        node.create_subscription(PolicyDecision, _name(namespace, "decision"), arrived.put, qos.latched(1))
+        topic = in_namespace(namespace, f"{NODE}/decision")
+        node.create_subscription(PolicyDecision, topic, arrived.put, qos.latched(1))
         yield arrived
 
 
 def _next(arrived: queue.SimpleQueue[Any], namespace: str, timeout: float) -> Any:
-    from pqc_mav_cli.ros_session import reachable
+    from pqc_mav_cli.ros_session import in_namespace, reachable
 
     try:
         return arrived.get(timeout=timeout)
     except queue.Empty:
-        topic = _name(namespace, "decision")
+        topic = in_namespace(namespace, f"{NODE}/decision")
         raise CliError(
             f"No decision on {topic} within {timeout:g} s ({reachable(os.environ)}); is the policy running?"
         ) from None
@@ -199,10 +212,10 @@ def _parameters(namespace: str, timeout: float) -> Any:
 
 
 def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float) -> Any:
-    from pqc_mav_cli.ros_session import ask, ros_node
+    from pqc_mav_cli.ros_session import ask, in_namespace, ros_node
 
     with ros_node("pqcmav_policy") as node:
-        return ask(node, kind, _name(namespace, service), request, timeout, timeout)
+        return ask(node, kind, in_namespace(namespace, f"{NODE}/{service}"), request, timeout, timeout)
 
 
 def _answered(answer: Any, as_json: bool, more: dict[str, Any]) -> None:
@@ -212,7 +225,3 @@ def _answered(answer: Any, as_json: bool, more: dict[str, Any]) -> None:
         print_json({"ok": True, "message": answer.message, **more})
     else:
         print(answer.message)
-
-
-def _name(namespace: str, topic: str) -> str:
-    return f"/{namespace.strip('/')}/{NODE}/{topic}"

@@ -78,6 +78,24 @@ def test_refusals_are_one_line(pair: Ends) -> None:
     assert "is the policy running?" in refused(1, "policy", "mode", "auto", "--namespace", "no", "--timeout", "0.5")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("explain", "--namespace", "a b"), "'a b' is no namespace of ROS"),
+        (("watch", "--namespace", "1a"), "'1a' is no namespace of ROS"),
+        (("mode", "auto", "--namespace", "a//b"), "'a//b' is no namespace of ROS"),
+        (("explain", "--timeout", "-1"), "--timeout is -1; it must be between 0 and 86400 s."),
+        (("explain", "--timeout", "nan"), "--timeout is nan"),
+        (("watch", "--timeout", "-1"), "--timeout is -1"),
+        (("mode", "auto", "--timeout", "inf"), "--timeout is inf"),
+        (("pin", ""), "Name the suite to pin, or 'none' to release the pin."),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(words: tuple[str, ...], said: str) -> None:
+    """Without any policy: none is asked."""
+    assert said in refused(2, "policy", *words)
+
+
 def test_table_in_both_forms(tmp_path: Path) -> None:
     content = json.loads(pqcmav("policy", "table", "--json").stdout)
     assert len(content["suites"]) == 72
