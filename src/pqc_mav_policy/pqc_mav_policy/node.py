@@ -33,7 +33,7 @@ from pqc_mav_policy.diagnosis import diagnose
 from pqc_mav_policy.node_parameters import Mode, node_specs
 from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
-from pqc_mav_policy.ros_parameters import NodeConfig, config_of
+from pqc_mav_policy.ros_parameters import NodeConfig, changed, config_of
 from pqc_mav_policy.settings import make
 from pqc_mav_policy.shape_request import ShapeRequest
 from pqc_mav_policy.telemetry import snapshot
@@ -107,6 +107,7 @@ class PqcPolicyNode(ManagedNode):
         self._rekey = self.create_client(Rekey, f"{node.proxy}/rekey")
         self._shape = ShapeRequest(self, node.proxy) if settings.policy.shed_kbit else None
         self._pace = Pace(self._tick_s, self._now())
+        self._in_force = changed(self.values)
         self.config = config
         self.get_logger().info(f"strategy {node.strategy}, mode {node.mode}")
 
@@ -256,7 +257,7 @@ class PqcPolicyNode(ManagedNode):
                 requested=tick.request is not None,
                 outcome=outcome.message if outcome else "",
                 outcome_ok=outcome.ok if outcome else False,
-                inputs=snapshot.dump(tick.inputs, tick.now, tick.conditions),
+                inputs=snapshot.dump(tick.inputs, tick.now, tick.conditions, self._in_force),
             )
         )
         shape = self._shape.problem if self._shape is not None else ""

@@ -47,5 +47,20 @@ def config_of(values: ros.Values) -> NodeConfig:
     return NodeConfig(node, settings)
 
 
+def changed(values: ros.Values) -> dict[str, Any]:
+    """Those that differ from their defaults, as JSON has them."""
+    found = {spec.name: values[spec.name] for spec in node_specs() if values[spec.name] != spec.default}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
+def waiting(in_force: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What was set and waits for the next configure: name -> the value in force, and the one that was set.
+
+    `in_force` as `changed` has it, `told` what ROS says of the node's parameters. Raises ParameterError.
+    """
+    counts, asked = (ros.check(NODE_NAME, node_specs(), each) for each in (in_force, ros.plain_values(told)))
+    return {name: (counts[name], asked[name]) for name in told if asked[name] != counts[name]}
+
+
 def _path(text: str) -> Path | None:
     return Path(text).expanduser() if text else None

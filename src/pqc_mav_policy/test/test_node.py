@@ -105,6 +105,15 @@ def test_an_emergency_changes_the_suite_and_every_decision_carries_its_inputs(fl
     assert len(inputs.available) == 72 - 9
 
 
+def test_a_decision_says_by_which_parameters_it_was_made_and_one_that_is_set_waits(fly: Any) -> None:
+    flight = fly("stale_s:=3.0")
+    drone = flight.ready()
+    assert flight.policy.set_parameters([Parameter("stale_s", value=5.0)])[0].successful
+    decision = drone.decided(lambda d: True, "a decision")
+    assert snapshot.own_parameters(decision) == {"strategy": "cascade", "stale_s": 3.0}
+    assert snapshot.limits(decision).stale_s == 3.0
+
+
 def test_measured_renews_keys_that_are_due_and_knows_how_long_it_took(fly: Any) -> None:
     flight = fly("strategy:=measured")
     drone = flight.ready()

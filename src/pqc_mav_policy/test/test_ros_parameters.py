@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pqc_mav_common.parameters import ParameterError
+from pqc_mav_common.parameters import ParameterError, check
 from pqc_mav_policy.node_parameters import node_specs
-from pqc_mav_policy.ros_parameters import parse
+from pqc_mav_policy.ros_parameters import changed, parse, waiting
 
 
 def test_defaults() -> None:
@@ -74,3 +74,15 @@ def test_the_schema_lists_every_parameter_once_with_meaning_and_bounds() -> None
         if isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool) and not spec.choices:
             assert spec.minimum is not None and spec.maximum is not None and spec.unit, spec.name
             assert spec.minimum <= spec.default <= spec.maximum, spec.name
+
+
+def test_what_was_set_and_waits_is_told_from_what_counts() -> None:
+    in_force = changed(check("pqc_policy", node_specs(), {"stale_s": 3, "suites": ["ML-768-AG-MD-65"]}))
+    assert in_force == {"stale_s": 3.0, "suites": ["ML-768-AG-MD-65"]}
+    assert waiting(in_force, in_force) == waiting({}, {}) == {}
+    told = {"stale_s": 2.0, "suites": [""], "rekey_mlkem_s": 60.0, "expert.loss": 0.05}
+    assert waiting(in_force, told) == {
+        "stale_s": (3.0, 2.0),
+        "suites": (("ML-768-AG-MD-65",), ()),
+        "expert.loss": (0.03, 0.05),
+    }

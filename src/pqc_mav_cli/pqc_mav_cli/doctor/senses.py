@@ -44,10 +44,11 @@ def of_policies(decisions: Mapping[str, Any]) -> list[Finding]:
         policy = topic.rpartition("/")[0]
         try:
             inputs, _ = snapshot.of_decision(message)
+            limits = snapshot.limits(message) or PolicyParameters()
         except snapshot.SnapshotError:
             found.append(warn("senses", f"{policy} is of another version", "restart it"))
             continue
-        lacking = senses.lacking(senses.usable(inputs, PolicyParameters()))
+        lacking = senses.lacking(senses.usable(inputs, limits))
         found += [
             warn("senses", f"{policy} does without {text}; its rules are out", _CURES[text.partition(":")[0]])
             for text in lacking

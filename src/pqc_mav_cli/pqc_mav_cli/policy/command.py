@@ -78,8 +78,12 @@ def watch(
 
 @policy_app.command()
 def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Timeout = 5.0) -> None:
-    """Explain the newest decision: its reason, every condition with value and limit, and its inputs."""
+    """Explain the newest decision: its reason, every condition with value and limit, and its inputs.
+
+    Parameters that were set and wait for the node's next configure are named; the limits are those in force.
+    """
     from pqc_mav_cli.policy import view as policy_view
+    from pqc_mav_policy.ros_parameters import waiting
     from pqc_mav_policy.strategies.cascade.explain import laid_open
     from pqc_mav_policy.telemetry import snapshot
 
@@ -87,17 +91,24 @@ def explain(namespace: Namespace = "drone", as_json: AsJson = False, timeout: Ti
         message = _next(arrived, namespace, timeout)
     try:
         inputs, now = snapshot.of_decision(message)
-        own = snapshot.own_conditions(message)
+        own, limits = snapshot.own_conditions(message), snapshot.limits(message)
+        in_force = snapshot.own_parameters(message)
     except snapshot.SnapshotError as error:
         raise CliError(f"The policy in {namespace} has another version: {error}") from None
-    found = laid_open(own, inputs, _parameters(namespace, timeout), now)
+    if limits is None or in_force is None:
+        raise CliError(f"The policy in {namespace} has an earlier version: its decisions do not say by which limits.")
+    found = laid_open(own, inputs, limits, now)
+    waits = waiting(in_force, _parameters(namespace, timeout))
     if as_json:
-        print_json({**policy_view.as_json(message), "conditions": policy_view.conditions_json(found)})
+        conditions, not_yet = policy_view.conditions_json(found), policy_view.waiting_json(waits)
+        print_json({**policy_view.as_json(message), "conditions": conditions, "waiting": not_yet})
         return
     out = console()
     out.print(policy_view.line(message))
     out.print(policy_view.conditions_table(found))
     out.print(policy_view.summary(inputs))
+    for each in policy_view.waiting_lines(waits):
+        out.print(each)
 
 
 @policy_app.command()
@@ -197,18 +208,17 @@ def _next(arrived: queue.SimpleQueue[Any], namespace: str, timeout: float) -> An
         ) from None
 
 
-def _parameters(namespace: str, timeout: float) -> Any:
-    """The thresholds the running policy uses."""
+def _parameters(namespace: str, timeout: float) -> dict[str, Any]:
+    """The policy's parameters as they were set last; those that it has not are left out."""
     from rcl_interfaces.srv import GetParameters
     from rclpy.parameter import parameter_value_to_python
 
-    from pqc_mav_policy.parameter_table import build, names
-    from pqc_mav_policy.parameters import PolicyParameters
+    from pqc_mav_policy.node_parameters import node_specs
 
-    wanted = names(PolicyParameters)
+    wanted = [spec.name for spec in node_specs()]
     answer = _call(GetParameters, "get_parameters", GetParameters.Request(names=wanted), namespace, timeout)
     values = [parameter_value_to_python(value) for value in answer.values]
-    return build(PolicyParameters, {name: v for name, v in zip(wanted, values, strict=True) if v is not None})
+    return {name: value for name, value in zip(wanted, values, strict=False) if value is not None}
 
 
 def _call(kind: Any, service: str, request: Any, namespace: str, timeout: float) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How `pqcmav policy` shows decisions, conditions and suites."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pqc_mav_cli.wording import counted, short_code
 from pqc_mav_common.key_values import nested
+from pqc_mav_common.parameters import yaml_text
 from pqc_mav_policy.decision import Condition
 from pqc_mav_policy.suite_table import SuiteRow
 from pqc_mav_policy.telemetry.inputs import DecisionInput
@@ -66,6 +67,19 @@ def conditions_table(conditions: Sequence[Condition]) -> Table:
         met = {True: Text("yes", "bold"), False: Text("no"), None: Text("unknown")}[each.met]
         table.add_row(str(each.priority or ""), each.guard, each.what, each.value, each.limit, met)
     return table
+
+
+def waiting_json(waits: Mapping[str, tuple[Any, Any]]) -> dict[str, dict[str, Any]]:
+    """Parameters that wait for the next configure, as objects by name."""
+    return {name: {"in_force": in_force, "set": value} for name, (in_force, value) in waits.items()}
+
+
+def waiting_lines(waits: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """The same in words."""
+    return [
+        f"'{name}' is set to {yaml_text(value)}, which counts from the next configure on; in force is {yaml_text(now)}"
+        for name, (now, value) in waits.items()
+    ]
 
 
 def summary(inputs: DecisionInput) -> str:

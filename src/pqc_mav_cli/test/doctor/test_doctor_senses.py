@@ -16,8 +16,8 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def decision(**changes: Any) -> Any:
-    return SimpleNamespace(inputs=snapshot.dump(DecisionInput(**{**WHOLE, **changes}), 1.0))
+def decision(parameters: dict[str, Any] | None = None, **changes: Any) -> Any:
+    return SimpleNamespace(inputs=snapshot.dump(DecisionInput(**{**WHOLE, **changes}), 1.0, (), parameters))
 
 
 def test_a_machine_without_a_thermal_zone(tmp_path: Path) -> None:
@@ -50,6 +50,12 @@ def test_what_running_policies_lack_one_line_each() -> None:
 def test_a_pack_of_unknown_cells_is_said() -> None:
     (found,) = senses.of_policies({"/d1/pqc_policy/decision": decision(battery=Battery(16.0, age_s=0.1, valid=True))})
     assert "number of cells is unknown" in found.text
+
+
+def test_a_sense_is_old_by_the_policy_s_own_limit() -> None:
+    late = {"link": Link(loss=0.0, age_s=5.0, valid=True)}
+    assert [each.level for each in senses.of_policies({"/d1": decision({"stale_s": 10.0}, **late)})] == [Level.OK]
+    assert [each.level for each in senses.of_policies({"/d1": decision({}, **late)})] == [Level.WARN]
 
 
 def test_nobody_to_listen_to() -> None:

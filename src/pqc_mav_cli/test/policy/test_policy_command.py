@@ -14,6 +14,7 @@ from commands import DEADLINE_S, Running, pqcmav, refused
 from test_up import Ends
 
 from pqc_mav_common.testing import until
+from pqc_mav_common.testing_onlooker import Onlooker
 
 SPACE = ("--namespace", "p/drone")
 CHACHA = "cs-mlkem768-chacha20poly1305-mldsa65"
@@ -44,6 +45,20 @@ def test_explain_says_what_is_missing(pair: Ends) -> None:
     assert (content["strategy"], content["mode"]) == ("measured", "auto")
     out = {each["what"] for each in content["conditions"] if each["limit"] == "its rules are out"}
     assert {"battery", "thermal", "vehicle"} <= out
+
+
+def test_explain_judges_by_the_limits_in_force_and_names_what_waits(pair: Ends) -> None:
+    policy, name = "/p/drone/pqc_policy", "rollback_blackouts"
+    with Onlooker() as onlooker:
+        assert onlooker.put(policy, name, 9).successful
+        content = json.loads(pqcmav("policy", "explain", *SPACE, "--json", "--timeout", "30").stdout)
+        shown = pqcmav("policy", "explain", *SPACE, "--timeout", "30").stdout
+        assert onlooker.put(policy, name, 3).successful
+    assert content["waiting"] == {name: {"in_force": 3, "set": 9}}
+    assert {each["limit"] for each in content["conditions"] if each["guard"] == "blackout"} == {"> 3"}
+    said = f"'{name}' is set to 9, which counts from the next configure on; in force is 3"
+    assert said in " ".join(shown.split())
+    assert said not in " ".join(pqcmav("policy", "explain", *SPACE, "--timeout", "30").stdout.split())
 
 
 def test_a_pinned_suite_is_taken_and_released_and_the_mode_set(pair: Ends) -> None:

@@ -7,7 +7,10 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from pqc_mav_common.key_values import nested, to_key_values
+from pqc_mav_common.parameters import ParameterError
+from pqc_mav_policy import parameter_table
 from pqc_mav_policy.decision import Condition
+from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import (
     DOCUMENTED_CELLS,
     Battery,
@@ -38,25 +41,60 @@ class SnapshotError(ValueError):
     """Something is not a snapshot: one sentence for a person."""
 
 
-#: Where the strategy's own conditions stand beside the inputs; they are no input, and a replay makes them anew.
-_CONDITIONS = "conditions"
+#: Where the strategy's own conditions and the node's parameters stand beside the inputs. They are no inputs: a replay
+#: makes the conditions anew, with parameters of its own.
+_CONDITIONS, _PARAMETERS = "conditions", "parameters"
 
 
-def dump(inputs: DecisionInput, now: float, conditions: Sequence[Condition] = ()) -> list[Any]:
-    """As KeyValue: the snapshot, the time `now` it was judged at, and the strategy's own conditions. Raises ValueError
-    for an infinity."""
-    own = {_CONDITIONS: [asdict(each) for each in conditions]} if conditions else {}
-    return to_key_values({"now_s": now, **asdict(inputs), **own})
+def dump(
+    inputs: DecisionInput,
+    now: float,
+    conditions: Sequence[Condition] = (),
+    parameters: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """As KeyValue: the snapshot, the time `now` it was judged at, the strategy's own conditions, and the parameters in
+    force that differ from their defaults. Raises ValueError for an infinity."""
+    beside: dict[str, Any] = {_CONDITIONS: [asdict(each) for each in conditions]} if conditions else {}
+    if parameters is not None:
+        beside[_PARAMETERS] = [{"name": name, "value": value} for name, value in parameters.items()]
+    return to_key_values({"now_s": now, **asdict(inputs), **beside})
 
 
 def own_conditions(message: Any) -> list[Condition]:
     """The strategy's own conditions in a PolicyDecision, or in its fields; none of a strategy that has none, or of an
     early recording. Raises SnapshotError."""
-    told = message.get("inputs") if isinstance(message, Mapping) else getattr(message, "inputs", None)
     try:
-        return [_part(Condition, entry) for entry in nested(told or ()).get(_CONDITIONS, ())]
+        return [_part(Condition, entry) for entry in _beside(message, _CONDITIONS) or ()]
     except (TypeError, ValueError, AttributeError) as error:
         raise SnapshotError(f"Not the conditions of a decision: {error}.") from None
+
+
+def own_parameters(message: Any) -> dict[str, Any] | None:
+    """The parameters that differed from their defaults when a PolicyDecision, or its fields, was made; None of an
+    earlier version, which does not say. Raises SnapshotError."""
+    try:
+        told = _beside(message, _PARAMETERS)
+        return None if told is None else {str(entry["name"]): entry["value"] for entry in told}
+    except (KeyError, TypeError, ValueError) as error:
+        raise SnapshotError(f"Not the parameters of a decision: {error}.") from None
+
+
+def limits(message: Any) -> PolicyParameters | None:
+    """The thresholds by which a PolicyDecision, or its fields, was made; None of an earlier version. Raises
+    SnapshotError."""
+    given = own_parameters(message)
+    if given is None:
+        return None
+    known = parameter_table.names(PolicyParameters)
+    try:
+        return parameter_table.build(PolicyParameters, {name: given[name] for name in known if name in given})
+    except ParameterError as error:
+        raise SnapshotError(str(error)) from None
+
+
+def _beside(message: Any, name: str) -> Any:
+    told = message.get("inputs") if isinstance(message, Mapping) else getattr(message, "inputs", None)
+    return nested(told or ()).get(name)
 
 
 def of_decision(message: Any) -> tuple[DecisionInput, float]:
@@ -75,7 +113,8 @@ def load(told: Iterable[Any] | str) -> tuple[DecisionInput, float]:
     try:
         content = _of_today(json.loads(told) if isinstance(told, str) else nested(told))
         now = float(content.pop("now_s"))
-        content.pop(_CONDITIONS, None)
+        for beside in (_CONDITIONS, _PARAMETERS):
+            content.pop(beside, None)
         parts: dict[str, Any] = {name: _part(kind, content.pop(name)) for name, kind in _PARTS.items()}
         content["threat"] = Threat(content["threat"])
         content["outcomes"] = tuple(_part(Outcome, entry) for entry in content["outcomes"])

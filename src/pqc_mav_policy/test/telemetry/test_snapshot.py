@@ -14,6 +14,7 @@ from scenes import change, well
 
 from pqc_mav_common.key_values import nested, to_key_values
 from pqc_mav_policy.decision import Condition
+from pqc_mav_policy.parameters import PolicyParameters
 from pqc_mav_policy.telemetry.inputs import (
     Battery,
     DecisionInput,
@@ -27,7 +28,15 @@ from pqc_mav_policy.telemetry.inputs import (
     TunnelState,
     Vehicle,
 )
-from pqc_mav_policy.telemetry.snapshot import SnapshotError, dump, load, of_decision, own_conditions
+from pqc_mav_policy.telemetry.snapshot import (
+    SnapshotError,
+    dump,
+    limits,
+    load,
+    of_decision,
+    own_conditions,
+    own_parameters,
+)
 
 number = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 time = st.floats(0, 1e9)
@@ -145,3 +154,17 @@ def test_a_strategys_own_conditions_travel_beside_the_inputs() -> None:
     assert own_conditions(PolicyDecision(inputs=dump(well(), 5.0))) == []
     with pytest.raises(SnapshotError, match="conditions"):
         own_conditions({"inputs": to_key_values({"conditions": [{"what": "half of one"}]})})
+
+
+def test_parameters_that_are_no_defaults_travel_beside_the_inputs() -> None:
+    given = {"strategy": "cascade", "stale_s": 3.0, "required": ["link"], "expert.loss": 0.05, "target_suite": ""}
+    message = PolicyDecision(inputs=dump(well(), 5.0, (), given))
+    assert own_parameters(message) == given
+    assert limits(message) == PolicyParameters(stale_s=3.0, required=("link",), target_suite="")
+    assert of_decision(message) == (well(), 5.0), "they are no input of a replay"
+    assert limits(PolicyDecision(inputs=dump(well(), 5.0, (), {}))) == PolicyParameters()
+    assert limits(PolicyDecision(inputs=dump(well(), 5.0))) is None, "as of an earlier version"
+    with pytest.raises(SnapshotError, match="'stale_s' of the policy is -1"):
+        limits({"inputs": to_key_values({"parameters": [{"name": "stale_s", "value": -1.0}]})})
+    with pytest.raises(SnapshotError, match="parameters"):
+        own_parameters({"inputs": to_key_values({"parameters": [{"what": "half of one"}]})})
