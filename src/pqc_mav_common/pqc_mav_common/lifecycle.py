@@ -121,11 +121,16 @@ class ManagedNode(LifecycleNode):
         """Declare parameters with these values; `autostart` and those of `fixed` cannot be set later."""
         specs = list(wanted)
         declare(self, specs, values, fixed={AUTOSTART.name, *self.fixed, *fixed})
-        self._settable = Settable(self, specs, self.take_live)
+        self._settable = Settable(self, specs, self.take_live, self.why_not)
 
     def take_live(self, name: str, value: Any) -> bool:
         """Let a live parameter's new value count now; False where nothing works yet that it could count for."""
         return False
+
+    def why_not(self, name: str, value: Any) -> str:
+        """Why a parameter must not be set to what is within its bounds, one sentence, since the next configure would
+        refuse it; "" if it may."""
+        return ""
 
     def asked_parameters(self) -> dict[str, Any]:
         """What the user gave, and what was set since."""

@@ -216,12 +216,19 @@ def declare(
 class Settable:
     """Checks what is set of a node's parameters while it runs, and keeps it for the node's next configure.
 
-    `take` is given the name and value of a live parameter, and says whether it counts already.
+    `take` is given the name and value of a live parameter, and says whether it counts already. `why_not` is given those
+    of any and says why it must not be set, one sentence, or "".
     """
 
-    def __init__(self, node: Any, specs: Iterable[ParameterSpec], take: Callable[[str, Any], bool]) -> None:
+    def __init__(
+        self,
+        node: Any,
+        specs: Iterable[ParameterSpec],
+        take: Callable[[str, Any], bool],
+        why_not: Callable[[str, Any], str],
+    ) -> None:
         """From now on; the parameters are declared already."""
-        self._take = take
+        self._take, self._why_not = take, why_not
         self.changed: dict[str, Any] = {}
         self._node = node
         self._specs = {spec.name: spec for spec in specs}
@@ -233,8 +240,11 @@ class Settable:
 
         try:
             for parameter in parameters:
-                if parameter.name in self._specs:
-                    self._specs[parameter.name].check(self._node.get_name(), parameter.value)
+                if parameter.name not in self._specs:
+                    continue
+                value = self._specs[parameter.name].check(self._node.get_name(), parameter.value)
+                if why := self._why_not(parameter.name, value):
+                    return SetParametersResult(successful=False, reason=why)
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)

@@ -53,6 +53,9 @@ class Clerk(ManagedNode):
         DIARY.append(f"{name} {value}")
         return self.active
 
+    def why_not(self, name: str, value: Any) -> str:
+        return "Nobody writes that fast." if (name, value) == ("pace", 8) else ""
+
     def set_up(self) -> None:
         self.create_subscription(String, self.values["topic"], self.heard.append, qos_profile_sensor_data)
         DIARY.append(f"{self.get_name()} listens to {self.values['topic']}")
@@ -111,6 +114,8 @@ def test_a_manager_outside_takes_it_through_its_states(ros: None, capfd: pytest.
         assert onlooker.put(CLERK, "topic", "numbers").successful
         assert onlooker.put(CLERK, "pace", 3).successful and "pace 3" in DIARY
         assert not onlooker.put(CLERK, "pace", 10).successful and "pace 10" not in DIARY
+        refused = onlooker.put(CLERK, "pace", 8)
+        assert (refused.successful, refused.reason) == (False, "Nobody writes that fast.") and "pace 8" not in DIARY
         assert onlooker.change(CLERK, "deactivate") and not node.active
         assert onlooker.put(CLERK, "pace", 4).successful
         node.ticked.clear()

@@ -33,7 +33,7 @@ from pqc_mav_policy.diagnosis import diagnose
 from pqc_mav_policy.node_parameters import Mode, node_specs
 from pqc_mav_policy.pace import Pace
 from pqc_mav_policy.registry import engine_catalogue
-from pqc_mav_policy.ros_parameters import NodeConfig, changed, config_of
+from pqc_mav_policy.ros_parameters import NodeConfig, changed, config_of, look, suite_id
 from pqc_mav_policy.settings import make
 from pqc_mav_policy.shape_request import ShapeRequest
 from pqc_mav_policy.telemetry import snapshot
@@ -73,6 +73,14 @@ class PqcPolicyNode(ManagedNode):
         self.create_service(SetMode, "~/set_mode", self._set_mode)
         self.create_service(PinSuite, "~/pin_suite", self._pin_suite)
 
+    def why_not(self, name: str, value: Any) -> str:
+        """Files are read and suites looked up when they are set: the next configure would be too late to say."""
+        try:
+            look(name, value)
+        except self.refusals as error:
+            return one_line(error)
+        return ""
+
     def offer(self) -> None:
         """What it decides."""
         self._decision = self.create_lifecycle_publisher(PolicyDecision, "~/decision", qos.latched(1))
@@ -88,8 +96,8 @@ class PqcPolicyNode(ManagedNode):
         strategy = make(node.strategy, catalogue, settings)
         self.controller = Controller(strategy, catalogue, settings.policy, telemetry, self._now())
         self.controller.mode = node.mode
-        self.controller.pin = self._suite_id(node.pinned_suite) if node.pinned_suite else ""
-        wanted = [self._suite_id(name) for name in node.suites]
+        self.controller.pin = suite_id(node.pinned_suite) if node.pinned_suite else ""
+        wanted = [suite_id(name) for name in node.suites]
         named = [catalogue[name] for name in wanted]
         named += [found] if (found := catalogue.find(settings.policy.target_suite)) else []
         if drafts := [suite.short_code for suite in named if not (suite.standard or settings.policy.allow_drafts)]:
@@ -163,10 +171,6 @@ class PqcPolicyNode(ManagedNode):
         made_ns = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
         age_ns: int = self.get_clock().now().nanoseconds - made_ns
         return max(0.0, age_ns / 1e9)
-
-    @staticmethod
-    def _suite_id(name: str) -> str:
-        return str(pqc_mav_tunnel.find_suite(name).id)
 
     def destroy_node(self) -> None:
         """Tell the proxy that nobody asks it to shape any more, and withdraw the node."""
@@ -297,7 +301,7 @@ class PqcPolicyNode(ManagedNode):
             response.ok, response.message = True, "Released; mode auto."
             return response
         try:
-            suite = self._suite_id(request.suite)
+            suite = suite_id(request.suite)
         except pqc_mav_tunnel.TunnelError as error:
             response.message = one_line(error)
             return response

@@ -62,5 +62,25 @@ def waiting(in_force: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, t
     return {name: (counts[name], asked[name]) for name in told if asked[name] != counts[name]}
 
 
+def look(name: str, value: Any) -> None:
+    """Reads the file, or looks up the suites, that a parameter names. Raises ValueError and TunnelError."""
+    if name in ("suites", "pinned_suite"):
+        for suite in filter(None, (value,) if isinstance(value, str) else value):
+            suite_id(suite)
+    elif name == "performance_file" and value:
+        Settings(performance_file=_path(value)).performance()
+    elif name == "rl_policy_file" and value:
+        from pqc_mav_policy.strategies.rl.strategy import table_of  # who flies another one does without
+
+        table_of(Settings(rl_policy_file=_path(value)))
+
+
+def suite_id(name: str) -> str:
+    """By id or short code. Raises TunnelError."""
+    import pqc_mav_tunnel  # not for who only reads parameters
+
+    return str(pqc_mav_tunnel.find_suite(name).id)
+
+
 def _path(text: str) -> Path | None:
     return Path(text).expanduser() if text else None

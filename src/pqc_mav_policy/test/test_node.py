@@ -20,6 +20,7 @@ from pqc_mav_common.key_values import nested
 from pqc_mav_common.lifecycle import bring_up
 from pqc_mav_common.testing import until
 from pqc_mav_policy.node import PqcPolicyNode
+from pqc_mav_policy.strategies.expert.performance import DEFAULT_FILE, load, save
 from pqc_mav_policy.telemetry import snapshot
 
 LIGHT = "cs-mlkem512-aesgcm-falcon512"
@@ -316,6 +317,37 @@ def test_a_request_nobody_answers_is_given_up(fly: Any) -> None:
     drone.changes["thermal"] = {"temperature_c": 85.0}
     given_up = drone.decided(lambda d: "did not answer in time" in d.outcome, "the end of patience")
     assert not given_up.outcome_ok
+
+
+def test_files_and_suites_are_looked_at_when_they_are_set(ros: None, tmp_path: Path) -> None:
+    """The next configure would refuse them, maybe days later and in flight."""
+    save(tmp_path / "table.csv", load(DEFAULT_FILE).values())
+    node = PqcPolicyNode(cli_args=[], use_global_arguments=False)
+
+    def put(name: str, value: Any) -> Any:
+        return node.set_parameters([Parameter(name, value=value)])[0]
+
+    try:
+        for name, value, said in (
+            ("performance_file", "/nowhere.csv", "Cannot read the performance table /nowhere.csv"),
+            ("rl_policy_file", "/nowhere.json", "Cannot read /nowhere.json"),
+            ("suites", ["ML-768-AG-MD-65", "ML-9"], "ML-9"),
+            ("pinned_suite", "ML-9", "ML-9"),
+        ):
+            refused = put(name, value)
+            assert not refused.successful and said in refused.reason, refused.reason
+            assert "\n" not in refused.reason
+        for name, value in (
+            ("performance_file", str(tmp_path / "table.csv")),
+            ("performance_file", ""),
+            ("suites", ["ML-768-AG-MD-65"]),
+            ("suites", [""]),
+            ("pinned_suite", "ML-768-AG-MD-65"),
+            ("pinned_suite", ""),
+        ):
+            assert put(name, value).successful, (name, value)
+    finally:
+        node.destroy_node()
 
 
 @pytest.mark.parametrize(

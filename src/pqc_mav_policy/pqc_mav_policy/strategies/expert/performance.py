@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from pqc_mav_common.atomic_file import atomic_write
@@ -67,23 +68,26 @@ class PerformanceTable(Mapping[str, Performance]):
 def load(path: Path) -> PerformanceTable:
     """Reads CSV or, by its ending, JSON. Raises PerformanceError naming file and row."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            raise PerformanceError(f"{path} is not a file.")
+        if status.st_size > MAX_BYTES:
             raise PerformanceError(f"{path} is larger than {MAX_BYTES} bytes; a table of suites is smaller.")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PerformanceError(f"Cannot read the performance table {path}: {error}.") from None
-    rows: list[Performance] = []
+    rows: dict[str, Performance] = {}
     for number, content in enumerate(_contents(path, text), start=1):
         try:
             row = _row(content)
-            if any(other.suite == row.suite for other in rows):
+            if row.suite in rows:
                 raise ValueError(f"{row.suite} is listed twice")
         except (KeyError, TypeError, ValueError) as error:
             raise PerformanceError(f"{path}, row {number}: {error}.") from None
-        rows.append(row)
+        rows[row.suite] = row
     if not rows:
         raise PerformanceError(f"{path} lists no suite; expected the columns {','.join(COLUMNS)}.")
-    return PerformanceTable(rows)
+    return PerformanceTable(rows.values())
 
 
 def save(path: Path, rows: Iterable[Performance]) -> None:
@@ -100,12 +104,15 @@ def save(path: Path, rows: Iterable[Performance]) -> None:
 def _contents(path: Path, text: str) -> list[Mapping[str, Any]]:
     if path.suffix != ".json":
         reader = csv.DictReader(text.splitlines())
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise PerformanceError(f"{path}: expected the columns {','.join(COLUMNS)}.")
-        return list(reader)
+        try:
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise PerformanceError(f"{path}: expected the columns {','.join(COLUMNS)}.")
+            return list(reader)
+        except csv.Error as error:
+            raise PerformanceError(f"{path} is not valid CSV: {error}.") from None
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PerformanceError(f"{path} is not valid JSON: {error}.") from None
     if not isinstance(content, list) or not all(isinstance(entry, dict) for entry in content):
         raise PerformanceError(f"{path}: expected a list of objects with {', '.join(COLUMNS)}.")

@@ -90,13 +90,15 @@ def load(text: str, where: str = "the table") -> Table:
         if digest != _digest(content):
             raise TableError(f"{where} was changed after it was trained: its digest does not match.")
         return Table({_state(key): _row(row) for key, row in content["values"].items()}, content["training"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise TableError(f"{where} is not a trained table of the policy ({error!r}).") from None
 
 
 def read(path: Path) -> Table:
     """The table in a file, a compressed one if it ends in .gz. Raises TableError."""
     try:
+        if path.exists() and not path.is_file():
+            raise TableError(f"{path} is not a file.")
         return load(packed.read(path).decode(), str(path))
     except (OSError, ValueError) as error:
         raise TableError(f"Cannot read {path}: {getattr(error, 'strerror', None) or error}.") from None

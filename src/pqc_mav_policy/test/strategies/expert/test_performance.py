@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ def test_sources_are_named_once() -> None:
         (f"{HEAD}\ncs-a,1,4.2,,,bench,maybe\n", "simulated must be"),
         (f"{HEAD}\ncs-a,1,4.2\n", "row 1"),
         (f"{HEAD}\n{GOOD},more\n", "row 1"),
+        pytest.param(f"{HEAD}\n{'x' * 200_000}\n", "not valid CSV: field larger", id="a long field"),
     ],
 )
 def test_bad_csv_is_refused_with_file_and_row(tmp_path: Path, text: str, complaint: str) -> None:
@@ -74,13 +76,18 @@ def test_bad_csv_is_refused_with_file_and_row(tmp_path: Path, text: str, complai
     assert "table.csv" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"suite": "a"}]', "[]"])
+@pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"suite": "a"}]', "[]", pytest.param("[" * 100_000, id="deep")])
 def test_bad_json_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(PerformanceError, match=r"table\.json"):
         load(written(tmp_path, text, "table.json"))
 
 
-def test_missing_binary_and_huge_files_are_refused(tmp_path: Path) -> None:
+def test_missing_binary_and_huge_files_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
+    """Of a pipe nobody would see the end: a running policy reads what its parameter is set to."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name in ("pipe.csv", "."):
+        with pytest.raises(PerformanceError, match="is not a file"):
+            load(tmp_path / name)
     with pytest.raises(PerformanceError, match="Cannot read"):
         load(tmp_path / "none.csv")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")

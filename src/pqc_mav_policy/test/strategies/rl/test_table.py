@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,9 @@ def test_files(tmp_path: Path) -> None:
             read(tmp_path / name)
     with pytest.raises(TableError, match="Cannot write"):
         write(TABLE, path / "below" / "x.json")
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(TableError, match="is not a file"):
+        read(tmp_path / "pipe.json")
     (tmp_path / "noise.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(TableError):
         read(tmp_path / "noise.json")
