@@ -316,9 +316,7 @@ class Hub:
             "kind": "drone",
             **self._common(picture),
             **shown,
-            "conditions": condition_table(
-                picture.senses.get(drone, {}).get("policy"), picture.policy_parameters.get(drone)
-            ),
+            "conditions": condition_table(picture.senses.get(drone, {}).get("policy")),
             "events": [each for each in events if each.get("drone_id") in (drone, "", None)],
             "whole": fresh,
             "actions": dict(self.source.actions(drone, picture)),

@@ -62,7 +62,6 @@ class Picture:
     clock_s: float  # what `heard_s` and `at_s` are compared with
     ends: list[End] = field(default_factory=list)
     senses: dict[str, dict[str, Sense]] = field(default_factory=dict)  # drone -> kind -> newest
-    policy_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)  # drone -> of its running policy
     absent: str = ""  # why there are no senses at all, as one sentence
     notes: list[str] = field(default_factory=list)  # what is wrong with a source or a machine
 

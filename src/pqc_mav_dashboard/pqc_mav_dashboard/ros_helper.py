@@ -107,13 +107,12 @@ class Helper:
 
     def _call(self, asked: Mapping[str, Any]) -> None:
         from pqc_mav_interfaces.srv import PinSuite, Rekey, SetMode
-        from rcl_interfaces.srv import GetParameters, SetParameters
+        from rcl_interfaces.srv import SetParameters
 
         kinds = {
             "mode": SetMode,
             "pin": PinSuite,
             "rekey": Rekey,
-            "parameters": GetParameters,
             "set_parameter": SetParameters,
         }
         kind = kinds[asked["call"]]
@@ -133,13 +132,12 @@ class Helper:
             elif ended.exception() is not None:
                 self._answer(asked, False, one_line(ended.exception()))
             else:
-                ok, text, values = _outcome(asked, ended.result())
-                self._answer(asked, ok, text, values)
+                self._answer(asked, *_outcome(asked, ended.result()))
 
         future.add_done_callback(done)
 
-    def _answer(self, asked: Mapping[str, Any], ok: bool, text: str, values: Any = None) -> None:
-        self._say({"id": asked.get("id"), "ok": ok, "text": text, "values": values})
+    def _answer(self, asked: Mapping[str, Any], ok: bool, text: str) -> None:
+        self._say({"id": asked.get("id"), "ok": ok, "text": text})
 
     def _say(self, content: Mapping[str, Any]) -> None:
         try:
@@ -172,29 +170,17 @@ def _request(asked: Mapping[str, Any], kind: Any) -> Any:
     if asked["call"] == "rekey":
         names = ("suite", "kind", "drone_id")
         return kind.Request(reason="dashboard", **{name: asked.get(name, "") for name in names})
-    if asked["call"] == "parameters":
-        return kind.Request(names=asked["names"])
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 
     value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=asked["value"])
     return kind.Request(parameters=[Parameter(name=asked["name"], value=value)])
 
 
-def _outcome(asked: Mapping[str, Any], answer: Any) -> tuple[bool, str, Any]:
-    if asked["call"] == "parameters":
-        from rclpy.parameter import parameter_value_to_python
-
-        values = (parameter_value_to_python(value) for value in answer.values)
-        plain = {
-            name: list(value) if hasattr(value, "tolist") else value
-            for name, value in zip(asked["names"], values, strict=False)
-            if value is not None
-        }
-        return True, "", plain
+def _outcome(asked: Mapping[str, Any], answer: Any) -> tuple[bool, str]:
     if asked["call"] == "set_parameter":
         result = answer.results[0]
-        return bool(result.successful), str(result.reason or "Done."), None
-    return bool(answer.ok), str(answer.message), None
+        return bool(result.successful), str(result.reason or "Done.")
+    return bool(answer.ok), str(answer.message)
 
 
 def _read(take: Callable[[dict[str, Any]], None], end: Callable[[], None]) -> None:

@@ -20,7 +20,6 @@ from pqc_mav_dashboard.topics import Topics
 
 LONGEST = 1 << 24  # bytes of a line: a second of a large fleet
 WAIT_S, REKEY_S = 12.0, 60.0
-PARAMETERS_S = 30.0  # how often the policy is asked for its limits
 AGAIN_S = 5.0  # after the helper has died
 WITHOUT = "ROS 2 is not available on this machine, so no topics are heard."
 QUIET = "No ROS topics of this drone are heard."
@@ -34,8 +33,6 @@ class RosSource:
         self.available = find_spec("rclpy") is not None
         self.covered: set[tuple[str, str]] = set()  # (role, drone) of ends that something quicker tells of
         self.topics = Topics(self._tell)
-        self.parameters: dict[str, dict[str, Any]] = {}  # namespace -> of its policy
-        self._asked_s: dict[str, float] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -87,8 +84,6 @@ class RosSource:
             await asyncio.gather(self._reading, return_exceptions=True)
             self._reading = None
         self.topics = Topics(self._tell)
-        self.parameters.clear()
-        self._asked_s.clear()
 
     async def keep(self, covered: set[tuple[str, str]]) -> None:
         """Each round: figures are asked of proxies that are not `covered` (role, drone) by something quicker."""
@@ -104,29 +99,6 @@ class RosSource:
         if wanted != self._wanted:
             self._wanted = wanted
             self._send({"want": sorted(wanted)})
-
-    async def limits(self, drone: str, alone: bool) -> dict[str, Any] | None:
-        """Parameters of the drone's running policy, asked now and then; None while they are not known."""
-        space = self.topics.namespace_of_drone(drone, alone)
-        if not space or "policy" not in self.topics.senses_of(drone, alone):
-            return None
-        now_s = time.monotonic()
-        if now_s - self._asked_s.get(space, -PARAMETERS_S) >= PARAMETERS_S:
-            self._asked_s[space] = now_s
-            task = asyncio.create_task(self._ask_limits(space))
-            task.add_done_callback(lambda done: done.exception() if not done.cancelled() else None)
-            self._last = task
-        return self.parameters.get(space)
-
-    async def _ask_limits(self, space: str) -> None:
-        # Who runs a policy has its package; a dashboard without ROS may not.
-        from pqc_mav_policy.parameter_table import names
-        from pqc_mav_policy.parameters import PolicyParameters
-
-        service = f"{space}/pqc_policy/get_parameters"
-        with suppress(RefusalError):
-            answer = await self.call({"call": "parameters", "service": service, "names": names(PolicyParameters)})
-            self.parameters[space] = answer["values"]
 
     async def call(self, asked: Mapping[str, Any], wait_s: float = WAIT_S) -> dict[str, Any]:
         """One call of a service. Raises RefusalError where it is refused or nobody answers."""

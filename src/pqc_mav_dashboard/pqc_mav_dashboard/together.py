@@ -48,8 +48,6 @@ class Live(Source):
         for drone in known | drones if whole else drones:
             if senses := self._ros.topics.senses_of(drone, alone):
                 picture.senses[drone] = senses
-            if drone in drones and (limits := await self._ros.limits(drone, alone)):
-                picture.policy_parameters[drone] = limits
         if not picture.absent and not any(picture.senses.values()):
             picture.absent = QUIET
         return picture
