@@ -21,7 +21,7 @@ from pqc_mav_sim.impairment.netns import Namespace
 from pqc_mav_sim.impairment.process import LinkProcess, batch, refusal
 from pqc_mav_sim.impairment.process import NetworkError as AirError
 
-__all__ = ["A_TO_B", "B_TO_A", "Air", "AirError", "Namespace", "batch", "need_root", "refused"]
+__all__ = ["A_TO_B", "B_TO_A", "Air", "AirError", "Namespace", "batch", "need_root"]
 
 GCS, DRONE, DRONE_MOVED, STRANGER = "10.77.0.1", "10.77.0.2", "10.77.0.3", "10.77.0.66"
 STRANGER_MORE = [f"10.77.1.{i}" for i in range(1, 65)]
@@ -34,13 +34,6 @@ _SO_RCVBUFFORCE = 33
 def need_root() -> str:
     """Return why this machine cannot run the laboratory, in one line; empty when it can."""
     return refusal({"ip": "iproute2", "bridge": "iproute2"})
-
-
-def refused(command: str) -> bool:
-    """Whether this machine cannot run it; says so."""
-    if reason := need_root():
-        print(f"{command}: this {reason}.")
-    return bool(reason)
 
 
 class Air(ExitStack):

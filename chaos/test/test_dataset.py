@@ -48,7 +48,6 @@ def test_what_takes_the_processors_from_others_is_recorded_alone_and_last(
 
     monkeypatch.setattr(dataset, "_start", start)
     monkeypatch.setattr(dataset, "POLL_S", 0.0)
-    monkeypatch.setattr(dataset.air, "need_root", lambda: "")
     parser = argparse.ArgumentParser()
     dataset.arguments(parser)
     assert dataset.run(parser.parse_args(["--folder", str(tmp_path), "--profiles", "25,px4", "--splits", "test"])) == 0
@@ -56,10 +55,7 @@ def test_what_takes_the_processors_from_others_is_recorded_alone_and_last(
     assert not list(tmp_path.glob("train-*"))
 
 
-def test_a_split_that_does_not_exist_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr(dataset.air, "need_root", lambda: "")
+def test_a_split_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     dataset.arguments(parser)
     assert dataset.run(parser.parse_args(["--folder", str(tmp_path), "--splits", "tests"])) == 2
@@ -82,7 +78,6 @@ def test_what_is_there_is_not_recorded_again_and_what_fails_is_named(
 
     monkeypatch.setattr(dataset, "_start", start)
     monkeypatch.setattr(dataset, "POLL_S", 0.0)
-    monkeypatch.setattr(dataset.air, "need_root", lambda: "")
     parser = argparse.ArgumentParser()
     dataset.arguments(parser)
     options = parser.parse_args(["--folder", str(tmp_path), "--profiles", "25"])

@@ -36,7 +36,6 @@ def test_a_goal_is_met_by_the_95th_percentile_and_only_when_all_ended() -> None:
 def test_a_goal_that_is_missed_fails_the_run(
     monkeypatch: pytest.MonkeyPatch, seconds: float | None, goal: float | None, code: int
 ) -> None:
-    monkeypatch.setattr(handshakes.air, "need_root", lambda: "")
     monkeypatch.setattr(handshakes, "in_processes", lambda *_: [timed(seconds, goal=goal)])
     parser = argparse.ArgumentParser()
     handshakes.arguments(parser)

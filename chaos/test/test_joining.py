@@ -54,8 +54,7 @@ def test_rubbish_goes_to_the_port_and_has_hellos_that_are_looked_at() -> None:
     assert 3 * sum(channel.ID.encode() in flow.payload for flow in flows) == len(flows) == 600
 
 
-def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(air, "need_root", lambda: "")
+def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert joining.run(options("used,nonsense")) == 2
     assert "no row 'nonsense'; there are bad-link, overheard" in capsys.readouterr().out
 

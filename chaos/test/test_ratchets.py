@@ -26,7 +26,6 @@ def test_a_ratchet_has_a_goal_and_a_full_rekey_stands_beside_it() -> None:
 
 @pytest.mark.parametrize(("seconds", "code"), [(0.6, 0), (0.7, 1)])
 def test_a_goal_that_is_missed_fails_the_run(monkeypatch: pytest.MonkeyPatch, seconds: float, code: int) -> None:
-    monkeypatch.setattr(ratchets.air, "need_root", lambda: "")
     monkeypatch.setattr(ratchets, "in_processes", lambda *_: [[timed("ratchet", seconds), timed("rekey", 9.0)]])
     assert ratchets.run(argparse.Namespace(runs=1, jobs=1, seed=1, output="")) == code
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import air
 import pytest
 import tables
 
@@ -22,6 +23,18 @@ def test_a_package_that_lacks_is_named_with_what_installs_it(monkeypatch: pytest
     assert ended.value.code == (
         "chaos: 'strangers' needs the Python package 'pqc_mav_wirespec': run 'tools/setup.sh chaos' and then again"
     )
+
+
+@pytest.mark.parametrize("command", ["transfers", "joining", "stations"])
+def test_without_root_one_line_says_so(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(air, "need_root", lambda: "needs root")
+    monkeypatch.setattr(sys, "argv", ["run", command])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(RUN), run_name="__main__")
+    assert ended.value.code == 3
+    assert capsys.readouterr().out == f"{command}: this needs root.\n"
 
 
 WHILE_IT_FORKS = f"""
