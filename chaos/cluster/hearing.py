@@ -6,11 +6,12 @@ from __future__ import annotations
 import selectors
 import socket
 import struct
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from background import Background
 
 _SO_TIMESTAMPNS = 35
 
@@ -75,27 +76,25 @@ def _arrived(about: Sequence[tuple[int, int, bytes]]) -> float:
     return time.time()
 
 
-class Autopilots:
+class Autopilots(Background):
     """Listens at every drone's end, in a thread of its own, until `close`."""
 
     def __init__(self, sockets: Mapping[str, socket.socket]) -> None:
         self._lists: dict[str, list[Command]] = {name: [] for name in sockets}
         self._sockets = dict(sockets)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._listen, daemon=True)
-        self._thread.start()
+        self._begin()
 
     def commands(self, drone: str, newest: int = 0) -> list[Command]:
         """What this one has heard so far: all of it, or so many."""
         return self._lists[drone][-newest:]
 
-    def _listen(self) -> None:
+    def _run(self) -> None:
         with selectors.DefaultSelector() as selector:
             for name, each in self._sockets.items():
                 each.setblocking(False)
                 each.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
                 selector.register(each, selectors.EVENT_READ, name)
-            while not self._ended.is_set():
+            while not self._over.is_set():
                 for key, _ in selector.select(0.2):
                     self._take(key.fileobj, self._lists[key.data])  # type: ignore[arg-type]
 
@@ -112,7 +111,6 @@ class Autopilots:
 
     def close(self) -> None:
         """Stop listening."""
-        self._ended.set()
-        self._thread.join()
+        super().close()
         for each in self._sockets.values():
             each.close()
