@@ -24,7 +24,22 @@ VARIABLE = re.compile(
     r"|GIT_SSL_CAINFO|CARGO_HTTP_\w+|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE",
     re.IGNORECASE,
 )
+CCACHE = "var/cache/ccache"
+# With a compiler cache mounted there.
+THROUGH_CCACHE = {
+    "CMAKE_C_COMPILER_LAUNCHER": "ccache",
+    "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+    "CCACHE_DIR": f"/{CCACHE}",
+}
 LINKS = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+
+
+def compiler_cache(name: str) -> Path | None:
+    """A folder of this machine's compiler cache, if there is one."""
+    place = os.environ.get("CCACHE_DIR", "")
+    if not place or "ccache" not in os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""):
+        return None
+    return Path(place) / name
 
 
 class Chroot:

@@ -9,22 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import distros_table
-from chroot import Chroot
+from chroot import CCACHE, THROUGH_CCACHE, Chroot, compiler_cache
 from two_ends import check
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / ".deps" / "distros"
 LIMIT_S = 7200
 WARNING = re.compile(r"^(?!.*-- ).*(\bwarning: |CMake (Deprecation )?Warning|DeprecationWarning)")
-CCACHE = "var/cache/ccache"
-
-
-def compiler_cache(release: str) -> Path | None:
-    """Return the folder of this machine's compiler cache for a release, if there is one."""
-    place = os.environ.get("CCACHE_DIR", "")
-    if not place or "ccache" not in os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""):
-        return None
-    return Path(place) / "distros" / release
 
 
 class System(Chroot):
@@ -33,7 +24,7 @@ class System(Chroot):
     def __init__(self, release: str, tar: Path, root: Path, user: str, folder: str, sudo: bool) -> None:
         super().__init__(tar, root)
         self._log = OUTPUT / f"{release}-{user}"
-        self._cache = compiler_cache(release)
+        self._cache = compiler_cache(f"distros/{release}")
         self._user, self._sudo = user, sudo
         self._home = f"/home/{user}"
         self.clone = f"{self._home}/{folder}"
@@ -62,9 +53,8 @@ class System(Chroot):
         user = self._user
         more = {"HOME": self._home, "USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "ROS_DOMAIN_ID": "77"}
         if self._cache:
-            more |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
             more |= {name: value for name, value in os.environ.items() if name.startswith("CCACHE_")}
-            more |= {"CCACHE_DIR": f"/{CCACHE}", "CCACHE_BASEDIR": self.clone, "CCACHE_UMASK": "000"}
+            more |= THROUGH_CCACHE | {"CCACHE_BASEDIR": self.clone, "CCACHE_UMASK": "000"}
         words = ["runuser", "-u", user, "--", "bash", "-c", f"cd {shlex.quote(self.clone)} && {command}"]
         file = self._log.with_name(f"{self._log.name}-{name}.log")
         with file.open("w", encoding="utf-8") as log:

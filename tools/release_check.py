@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from catkin_pkg.topological_order import topological_order
-from chroot import PATH, Chroot
+from chroot import CCACHE, PATH, THROUGH_CCACHE, Chroot, compiler_cache
 from two_ends import TestError, check, with_own_mounts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,7 +139,7 @@ class Build:
         with system.mounted():
             system.run("apt-get", "-qq", "update")
             debian = [*BASE, *sorted(DEBIAN[key] for key in keys & set(DEBIAN))]
-            cached = cache()
+            cached = compiler_cache("release-check")
             debian += ["ccache"] if cached else []
             system.run("apt-get", "-qq", "install", "--yes", "--no-install-recommends", *debian)
             self._mount(system, venv, str(venv), "ro")
@@ -155,9 +155,9 @@ class Build:
             shutil.copy(ROOT / "tools/cmake/workspace.cmake", system.path("release/workspace.cmake"))
             environment = environment_of(ours, venv)
             if cached:
-                self._mount(system, cached, "/var/cache/ccache", "rw")
-                environment |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
-                environment["CCACHE_DIR"] = "/var/cache/ccache"
+                cached.mkdir(parents=True, exist_ok=True)
+                self._mount(system, cached, f"/{CCACHE}", "rw")
+                environment |= THROUGH_CCACHE
             return self._build(system, environment, source)
 
     def _mount(self, system: Chroot, here: Path, there: str, how: str) -> None:
@@ -184,16 +184,6 @@ class Build:
         whole(self.package, source, staged)
         shutil.copytree(staged, self.installed, symlinks=True)
         return "built"
-
-
-def cache() -> Path | None:
-    """A folder of this machine's compiler cache, if there is one."""
-    place = os.environ.get("CCACHE_DIR", "")
-    if not place or "ccache" not in os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""):
-        return None
-    folder = Path(place) / "release-check"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def main(words: list[str]) -> int:
