@@ -15,7 +15,8 @@ from typing import Any
 import pqc_mav_tunnel
 from pymavlink.dialects.v20 import common as mavlink
 
-from pqc_mav_cli.demo.ground import attempt, emit
+from pqc_mav_cli.demo.ground import emit
+from pqc_mav_cli.demo.ground import fly as pilot
 from pqc_mav_common.waiting import wait_until
 from pqc_mav_sim.autopilot import AutopilotConfig
 from pqc_mav_sim.endpoint import resolve
@@ -64,7 +65,7 @@ def fly(stack: ExitStack, given: dict[str, Any], *, loads: bool, look: Callable[
     began, stop = time.monotonic(), threading.Event()
     land_s = given["seconds"] - LANDING_S
     work: list[Callable[[], None]] = [
-        lambda: _pilot(client, began, land_s, stop),
+        lambda: pilot(client, TAKE_OFF_S, land_s, ALTITUDE_M, stop),
         lambda: _ask(client, began, stop),
     ]
     if loads:
@@ -94,13 +95,6 @@ def _sample(client: GroundClient, vehicle: Vehicle, t: float, more: dict[str, An
         received=client.snapshot()["received"],
         **more,
     )
-
-
-def _pilot(client: GroundClient, began: float, land_s: float, stop: threading.Event) -> None:
-    stop.wait(TAKE_OFF_S)
-    if attempt("arm", client.arm, stop) and attempt("take off", lambda: client.takeoff(ALTITUDE_M), stop):
-        stop.wait(max(0.0, began + land_s - time.monotonic()))
-        attempt("land", client.land, stop)
 
 
 def _ask(client: GroundClient, began: float, stop: threading.Event) -> None:
