@@ -8,29 +8,27 @@ command of the old one came through afterwards.
 
 import argparse
 import contextlib
-import json
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import air
 import pqc_mav_tunnel
 import tables
-from children import end_all, into, spawn
+from children import into
 from ends import DRONE_ID
 from links import Link
+from pair import in_processes
 from tally import percentile
 from traffic import application_socket
 
 from pqc_mav_common import two_ends
-from pqc_mav_common.child import Program
+from pqc_mav_common.child import Program, ProgramError
 from pqc_mav_common.two_ends import HOST
 
 NORTH, SOUTH = "north", "south"
@@ -237,15 +235,15 @@ def one(world: World, event: str, generator: random.Random) -> Failover:
     return Failover(known[heard] - since, heard, stale)
 
 
-def series(event: str, standby: bool, runs: int, seed: int) -> Iterator[Failover]:
-    """One cell of the table."""
+def series(task: tuple[str, bool, int, int]) -> list[Failover]:
+    """One cell of the table, in a process of its own: event, standby, runs, seed."""
+    event, standby, runs, seed = task
     with tempfile.TemporaryDirectory(prefix="pqcmav-stations-") as name, air.Air(seed=seed) as network:
         network.joint.impair(Link(rtt_ms=20, loss=0.0).impairment())
         world = World(Path(name), network, standby, FAILOVER_S.get(event, 2.0))
         generator = random.Random(seed)
         try:
-            for _ in range(runs):
-                yield one(world, event, generator)
+            return [one(world, event, generator) for _ in range(runs)]
         finally:
             world.close()
 
@@ -256,35 +254,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", nargs="+", choices=tuple(EVENTS), default=tuple(EVENTS), help="what happens")
     parser.add_argument("--jobs", type=int, default=4, help="series at once, each in namespaces of its own")
     parser.add_argument("--seed", type=int, default=1, help="of the moments at which things happen")
-    parser.add_argument("--cell", nargs=2, metavar=("EVENT", "STANDBY"), help=argparse.SUPPRESS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run it; 0 when all goals are met."""
-    if options.cell:
-        event, standby = options.cell
-        for each in series(event, standby == "1", options.runs, options.seed):
-            print(json.dumps(asdict(each)), flush=True)
-        return 0
     cells = [(event, standby) for event in options.events for standby in (True, False)]
     results: dict[tuple[str, bool], list[Failover]] = {}
     begun, machine = time.monotonic(), tables.machine()
-    for at in range(0, len(cells), options.jobs):
-        running: dict[tuple[str, bool], subprocess.Popen[bytes]] = {}
-        try:
-            for cell in cells[at : at + options.jobs]:
-                running[cell] = _start(cell, options)
-            for cell, process in running.items():
-                said, _ = process.communicate(timeout=options.runs * 60.0 + 60.0)
-                lines = said.decode().splitlines()
-                results[cell] = [Failover(**json.loads(line)) for line in lines if line.startswith("{")]
-                if process.returncode != 0 or len(results[cell]) != options.runs:
-                    print(f"stations: {cell}: " + " / ".join(lines[-3:]))
-                    return 1
-                where = f"{cell[0]}, {'standby' if cell[1] else 'no standby'}"
-                print(f"{where}: {_row(cell, results[cell])[2:]}", flush=True)
-        finally:
-            end_all(running.values())
+    tasks = [(*cell, options.runs, options.seed) for cell in cells]
+    try:
+        for cell, each in zip(cells, in_processes(series, tasks, options.jobs), strict=True):
+            results[cell] = each
+            where = f"{cell[0]}, {'standby' if cell[1] else 'no standby'}"
+            print(f"{where}: {_row(cell, each)[2:]}", flush=True)
+    except (StationsError, ProgramError, air.AirError) as error:
+        print(f"stations: {error}")
+        return 1
     text = page(results, options, machine, time.monotonic() - begun)
     detail = {
         f"{event}, standby {standby}": [asdict(one) for one in each] for (event, standby), each in results.items()
@@ -292,12 +277,6 @@ def run(options: argparse.Namespace) -> int:
     whole = {"machine": machine, "runs": detail, "problems": problems(results)}
     tables.publish(options.output, "stations", text, whole, part=len(options.events) < len(EVENTS))
     return 1 if problems(results) else 0
-
-
-def _start(cell: tuple[str, bool], options: argparse.Namespace) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(Path(__file__).with_name("run")), "stations", "--runs", str(options.runs)]
-    command += ["--seed", str(options.seed), "--output", "", "--cell", cell[0], str(int(cell[1]))]
-    return spawn(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def problems(results: dict[tuple[str, bool], list[Failover]]) -> list[str]:
