@@ -12,8 +12,9 @@ from dataclasses import replace
 from engine_support import engine
 
 from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.drone_peer import DroneIdentity, DronePeer
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.keys import load_drone_keys, load_gcs_policy
-from pqc_mav_wirespec.peer import DroneIdentity, DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 DRONE = "drone-1"

@@ -21,8 +21,8 @@ from socket_support import (
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.errors import RejectedError
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.keys import load_gcs_policy
-from pqc_mav_wirespec.peer import GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 FALCON, LEVEL_1 = 0x0200, 0x4000

@@ -34,10 +34,10 @@ from pqc_mav_wirespec.dataplane import (
     SendKey,
     nearest_sequence,
 )
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.handshake import Responder
 from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.keyschedule import FEATURE_BUNDLES, FEATURE_COMPACT, SessionKeys
-from pqc_mav_wirespec.peer import GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 SUITE = "ML-512-AG-MD-44"

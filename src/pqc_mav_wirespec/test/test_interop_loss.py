@@ -26,9 +26,10 @@ from socket_support import (
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.drone_peer import DronePeer
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.oqs_library import library_name, offers
-from pqc_mav_wirespec.peer import DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import ALL_SUITES, KEMS, find_suite
 
 SIGNATURE_OF_LEVEL = {1: "FA-512", 3: "MD-65", 5: "FA-1024"}

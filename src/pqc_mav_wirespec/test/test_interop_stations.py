@@ -22,9 +22,10 @@ from socket_support import (
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.drone_peer import DroneIdentity, DronePeer
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.keys import load_drone_keys, load_gcs_policy
 from pqc_mav_wirespec.messages import FEATURE_STATIONS
-from pqc_mav_wirespec.peer import DroneIdentity, DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 SUITE = "ML-512-AG-MD-44"

@@ -22,9 +22,10 @@ from socket_support import DRONE, LOCAL, TIMEOUT, eventually, identity
 
 from pqc_mav_wirespec import control
 from pqc_mav_wirespec.dataplane import Outcome
+from pqc_mav_wirespec.drone_peer import DronePeer
+from pqc_mav_wirespec.gcs_peer import GcsPeer
 from pqc_mav_wirespec.keys import load_gcs_policy
 from pqc_mav_wirespec.keyschedule import FEATURE_RATCHET
-from pqc_mav_wirespec.peer import DronePeer, GcsPeer
 from pqc_mav_wirespec.suites import find_suite
 
 PROGRAM = shutil.which("pqcmav-tunneld")
