@@ -12,13 +12,9 @@ import random
 import select
 import socket
 import struct
-import sys
 import time
 from collections import Counter, deque
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import attacks
 from background import Background

@@ -6,14 +6,10 @@ Commands: start (configs), connect (config, limit_s), ports, status, stats, ever
 """
 
 import os
-import sys
 import threading
 import time
 from collections import deque
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import pqc_mav_tunnel
 from children import serve

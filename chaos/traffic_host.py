@@ -14,14 +14,11 @@ import os
 import select
 import socket
 import struct
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import messages
 from courses import Course, read
