@@ -195,14 +195,14 @@ def competing(hosts: Sequence[str], *, proof: bool) -> contact.Contact:
         return _connects(attack, scene)
 
 
-def copying(hosts: Sequence[str] = MANY) -> contact.Contact:
+def copying() -> contact.Contact:
     """The same, where the drone has its proof, and the thief ClientHellos with it that he heard."""
-    attack = f"the PSK and {COPIED} copied return proofs, from {_words(hosts)}, while the drone restarts with its own"
+    attack = f"the PSK and {COPIED} copied return proofs, from {_words(MANY)}, while the drone restarts with its own"
     with ExitStack() as stack:
         scene = Scene(stack, proof=True, through=lambda port, _: Relay(port))
         copied = scene.listen(COPIED)
         scene.drone.kill()
-        scene.admit_thief(hosts, copied)
+        scene.admit_thief(MANY, copied)
         return _connects(attack, scene)
 
 
@@ -211,9 +211,9 @@ def _connects(attack: str, scene: Scene) -> contact.Contact:
     return contact.Contact(attack, seconds if seconds < _GIVE_UP_S else None)
 
 
-def beside(seconds: float, hosts: Sequence[str] = MANY) -> contact.Contact:
+def beside(seconds: float) -> contact.Contact:
     """A session runs: its commands and its rekey. Up: when the rekey was done."""
-    attack = f"the PSK, from {_words(hosts)}, while a session runs (up: its rekey)"
+    attack = f"the PSK, from {_words(MANY)}, while a session runs (up: its rekey)"
     with ExitStack() as stack:
         scene = Scene(stack, proof=False)
         ports = (each.child.ask("ports")["plain"][DRONE_ID] for each in (scene.gcs, scene.drone))
@@ -223,7 +223,7 @@ def beside(seconds: float, hosts: Sequence[str] = MANY) -> contact.Contact:
         if scene.ground.recv(64) != b"here":
             raise ChildError("no telemetry before the thief came")
         session = scene.drone.status()["session_id"]
-        scene.admit_thief(hosts)
+        scene.admit_thief(MANY)
         begin = time.monotonic()
         outcome = scene.drone.begin_rekey("")
         sent = 0

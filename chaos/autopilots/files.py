@@ -17,7 +17,6 @@ Figures = dict[str, float]
 _BYTES = 60_000
 _LIMIT_S = 240.0
 _SILENCE_S = 1.0  # then what lacks is asked for again
-_LOG_BYTES = 90  # of a LOG_DATA
 _TERMINATE, _OPEN, _BURST, _ACK, _NAK = 1, 4, 15, 128, 129
 _HEADER = struct.Struct("<HBBBBBxI")  # sequence, session, opcode, size, opcode of the request, burst is over, offset
 _PAYLOAD = 251

@@ -33,9 +33,9 @@ _NEVER = {"drone": ("kem_keygen_ms", "kem_decaps_ms"), "gcs": ("kem_encaps_ms",)
 _ONLY_SIGNED = {"drone": ("sig_sign_ms",), "gcs": ("sig_verify_ms",)}
 
 
-def prefixed(values: Mapping[str, Any], prefix: str = "gcs_") -> Values:
+def prefixed(values: Mapping[str, Any]) -> Values:
     """The same values under the ground's names."""
-    return {f"{prefix}{name}": value for name, value in values.items()}
+    return {f"gcs_{name}": value for name, value in values.items()}
 
 
 def is_full(kind: str) -> bool:

@@ -22,12 +22,12 @@ DOMAINS = range(1, 52)
 _HOLDING_BASE = 32768
 
 
-def is_free(port: int, host: str = "127.0.0.1") -> bool:
+def is_free(port: int) -> bool:
     """Whether both TCP and UDP can be bound to `port`."""
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         with socket.socket(socket.AF_INET, kind) as probe:
             try:
-                probe.bind((host, port))
+                probe.bind(("127.0.0.1", port))
             except OSError:
                 return False
     return True

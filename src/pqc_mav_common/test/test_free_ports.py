@@ -29,7 +29,7 @@ def test_a_port_used_by_either_protocol_is_not_free(kind: socket.SocketKind) -> 
 
 
 def test_no_free_ports_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(free_ports, "is_free", lambda port, host="": False)
+    monkeypatch.setattr(free_ports, "is_free", lambda port: False)
     with pytest.raises(OSError, match="no 2 free ports"):
         free_ports.free_ports(2)
 

@@ -74,11 +74,9 @@ class DronePeer(UdpPeer):
         self._first_role = (standby, term)
         return self._handshake(suite, identity, hybrid, False, timeout)
 
-    def rekey(
-        self, suite: Suite, identity: DroneIdentity, *, hybrid: bool = True, timeout: float = HANDSHAKE_S
-    ) -> SessionKeys:
+    def rekey(self, suite: Suite, identity: DroneIdentity, *, timeout: float = HANDSHAKE_S) -> SessionKeys:
         """A handshake inside the running session: epoch + 1, a new session id, any suite."""
-        return self._handshake(suite, identity, hybrid, True, timeout)
+        return self._handshake(suite, identity, True, True, timeout)
 
     def ratchet(self, psk: bytes, *, fresh: bool = True, timeout: float = HANDSHAKE_S) -> SessionKeys:
         """Fresh keys for the running session in two messages."""

@@ -9,7 +9,6 @@ from .encoding import Reader, u8, u16
 from .errors import MalformedError
 
 MOST = 1472
-TO_DRONE = 0x80
 PART, PARTS = 223, 7
 _MESSAGE_ID, _CRC_EXTRA = 131, 223
 _SENDER = bytes([51, 191])
