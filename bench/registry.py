@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How soon every station has a drone that `pqcmav fleet add` names, and what the others notice of it.
+"""How soon every station has a drone that `pqcmav fleet add` names, and a drone of another one a station's alarm.
 
 ``tools/run bench/registry.py [--stations 2 5] [--drones 1000] [--changes 20]`` runs that many ground stations with that
 many drones each, a nats-server, and `pqcmav fleet follow` beside each station, all on this machine. Then drones are
-added and removed by the command, as an operator does, while another drone's session carries 320 datagrams/s. Writes
+added and removed by the command, as an operator does, while another drone's session carries 320 datagrams/s, and the
+last station says that it is attacked. Writes
 bench/results/registry.json; ``--output DIR`` writes elsewhere. nats-server has to be on the path.
 """
 
@@ -92,12 +93,23 @@ class Laboratory:
     def _run(self, *command: str) -> None:
         self.stack.callback(rig.stop, [Program(Path(command[0]).name, command)])
 
+    def warned(self) -> float:
+        """Seconds from an alarm at the last station until the drone at the first has heard of it; then it is over."""
+        took = 0.0
+        with Control(Place(self.folder / f"{self.names[-1]}.sock")) as far:
+            for level in (2, 0):
+                begin = time.monotonic()
+                far.ask("alarm", level=level, kind="flood")
+                self._until(lambda level=level: self._status()["peer_alarm"] == level, f"alarm {level} is heard")
+                took = took or time.monotonic() - begin
+        return took
+
     def _up(self) -> bool:
-        place = self.folder / "drone.sock"
-        if not place.is_socket():
-            return False
-        with Control(Place(place)) as control:
-            return bool(control.ask("status")["tunnels"][0]["state"] == "UP")
+        return (self.folder / "drone.sock").is_socket() and bool(self._status()["state"] == "UP")
+
+    def _status(self) -> dict[str, Any]:
+        with Control(Place(self.folder / "drone.sock")) as control:
+            return dict(control.ask("status")["tunnels"][0])
 
     def _until(self, condition: Any, what: str) -> None:
         if not wait_until(condition, LIMIT_S):
@@ -105,7 +117,8 @@ class Laboratory:
 
 
 def measured(stations: int, drones: int, changes: int) -> tuple[dict[str, list[float]], int, int]:
-    """Seconds until the last station has confirmed, by kind of change; datagrams of the other drone, sent and lost."""
+    """Seconds until the last station has confirmed, by kind of change, and until an alarm was heard; datagrams of the
+    other drone, sent and lost."""
     values: dict[str, list[float]] = {}
     with ExitStack() as stack:
         laboratory = Laboratory(stack, stations, drones)
@@ -129,6 +142,7 @@ def measured(stations: int, drones: int, changes: int) -> tuple[dict[str, list[f
                     said = laboratory.told(kind, f"new{number}", *(["--yes"] if kind == "remove" else []))
                     values.setdefault(f"{kind}, with the command", []).append(time.monotonic() - begin)
                     values.setdefault(kind, []).append(max(float(each) for each in _SECONDS.findall(said)))
+                values.setdefault("alarm", []).append(laboratory.warned())
         finally:
             over.set()
             carrier.join()
