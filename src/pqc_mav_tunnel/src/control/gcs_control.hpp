@@ -83,7 +83,8 @@ class GcsControl {
   [[nodiscard]] DronePtr drone_at(std::size_t link) const;
   [[nodiscard]] DronePtr drone_of(std::string_view drone_id) const;
   [[nodiscard]] std::vector<DronePtr> all_drones() const;
-  [[nodiscard]] std::size_t free_place() const;
+  /// The first that is free from there on.
+  [[nodiscard]] std::size_t free_place(std::size_t from) const;
   std::optional<Reject> check_suite(std::string_view drone_id, const Suite& suite, bool hybrid);
   SecretBytes signing_key(const SigInfo& sig);
   RestartKey restart_key();

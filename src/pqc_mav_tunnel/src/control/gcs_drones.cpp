@@ -2,6 +2,8 @@
 // Drones of a gcs that are added, changed and removed while it serves the others.
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "control/gcs_control.hpp"
@@ -34,17 +36,17 @@ constexpr const char* kShutDown = "The engine is shutting down; nothing was chan
 
 }  // namespace
 
-std::size_t GcsControl::free_place() const {
+std::size_t GcsControl::free_place(std::size_t from) const {
   const std::shared_lock lock(drones_mutex_);
-  return static_cast<std::size_t>(std::find(drones_.begin(), drones_.end(), nullptr) - drones_.begin());
+  const auto begin = drones_.begin() + static_cast<std::ptrdiff_t>(from);
+  return static_cast<std::size_t>(std::find(begin, drones_.end(), nullptr) - drones_.begin());
 }
 
 DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool dry_run) {
   const std::lock_guard one_at_a_time(changes_mutex_);
   const auto before = all_drones();
-  const auto is_wanted = [&](const DronePtr& drone) {
-    return std::ranges::any_of(wanted, [&](const auto& entry) { return entry.id == drone->id; });
-  };
+  std::unordered_set<std::string_view> names;
+  for (const auto& entry : wanted) names.insert(entry.id);
   // All that can fail comes first, and opens what it needs without touching what is there.
   struct Newcomer {
     const DroneEntry* entry;
@@ -76,7 +78,7 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
   };
   DroneChanges out;
   for (const auto& drone : before)
-    if (drone && !is_wanted(drone)) out.removed.push_back(drone->id);
+    if (drone && !names.contains(drone->id)) out.removed.push_back(drone->id);
   try {
     for (const auto& entry : wanted) {
       const auto place = find(entry.id);
@@ -133,8 +135,9 @@ DroneChanges GcsControl::set_drones(const std::vector<DroneEntry>& wanted, bool 
     drones_[place]->entry = *entry;
     out.changed.push_back(entry->id);
   }
+  std::size_t place = 0;
   for (auto& each : newcomers) {
-    const auto place = free_place();
+    place = free_place(place);
     // The link first: who is known may send M1 at once.
     if (!data_->add_link(place, *each.entry, std::move(each.plain), std::move(each.wire)))
       throw TunnelError(Errc::state, kShutDown);
