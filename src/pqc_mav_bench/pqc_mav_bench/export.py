@@ -206,11 +206,14 @@ def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Pat
         folder.mkdir(parents=True, exist_ok=True)
         name = _write_table(text.encode(), folder)
         handshakes = handshake_table.write(single, folder, compressed=True)
-        (folder / PAGE).write_text(page(manifest, table), encoding="utf-8")
     except OSError as error:
         raise storage_error(folder, error) from None
     files = kept_runs.write({**kept, **again}, folder)
     CampaignStore(folder).save_manifest({**compacted(manifest, same), kept_runs.KEPT: bool(kept)})
+    try:  # of the table as it reads there: a median between two runs may be rounded otherwise than of its source
+        (folder / PAGE).write_text(page(manifest, tidy.read(folder)), encoding="utf-8")
+    except OSError as error:
+        raise storage_error(folder, error) from None
     written = [folder / MANIFEST, folder / name, handshakes, folder / PAGE, *files]
     return [path for path in written if path is not None]
 

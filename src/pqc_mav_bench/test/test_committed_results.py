@@ -16,6 +16,7 @@ from pqc_mav_bench.primitives.result import RESULT
 from pqc_mav_bench.primitives.verify import verify_primitives
 from pqc_mav_bench.recorded_traces import traces
 from pqc_mav_bench.report.contents import sections
+from pqc_mav_bench.report.departures import departures
 from pqc_mav_bench.report.repeated import irregular_sentence
 from pqc_mav_bench.report.report_input import load
 from pqc_mav_bench.schema import document
@@ -61,13 +62,14 @@ def test_the_report_of_the_detectors_campaign_ranks_by_medians_over_runs():
     """The figures that stood on its first page were the luckiest of their runs: 2.43 and 1.68 ms."""
     campaign = load(RESULTS / "campaign-scenarios", links=False)
     rows = campaign.baseline.set_index("suite")
-    assert rows.loc["ML-768-AG-MD-65", "handshake_ms"] == pytest.approx(3.868, abs=1e-3)
-    assert rows.loc["ML-512-CP-MD-44", "handshake_ms"] == pytest.approx(3.813, abs=1e-3)
+    assert rows.loc["ML-768-AG-MD-65", "handshake_ms"] == pytest.approx(3.896, abs=1e-3)
+    assert rows.loc["ML-512-CP-MD-44", "handshake_ms"] == pytest.approx(3.688, abs=1e-3)
     light, heavy = effects(campaign.passed)
-    assert (light.told_apart, heavy.told_apart) == (True, True)
-    assert heavy.p == pytest.approx(0.0056, abs=1e-4) and heavy.low > 1
+    assert (light.told_apart, heavy.told_apart) == (False, False)
+    assert heavy.p == pytest.approx(0.989, abs=1e-3) and heavy.low < 1 < heavy.high < 1.02
     assert [choice.use for choice in recommend(campaign.baseline) if not choice.suite] == ["stress"]
-    assert irregular_sentence(campaign).startswith("28 of 216 runs were begun after runs")
+    assert irregular_sentence(campaign).startswith("7 measurements were made again.")
+    assert departures(campaign) == []
 
 
 def test_the_ranks_that_the_page_of_metrics_names():
