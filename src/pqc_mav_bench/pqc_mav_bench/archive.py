@@ -208,5 +208,8 @@ def _differences(listed: Mapping[str, Any], found: Mapping[str, tuple[str, int]]
             yield f"{name} is listed, but not in the archive."
         elif name not in listed:
             yield f"{name} is in the archive, but not listed."
-        elif found[name] != (listed[name].get("sha256"), listed[name].get("bytes")):
+        elif not isinstance(listed[name], dict) or found[name] != (
+            listed[name].get("sha256"),
+            listed[name].get("bytes"),
+        ):
             yield f"{name} is not the file that was archived."

@@ -83,9 +83,13 @@ class Campaign:
                 if decision.action is Action.HOLD:
                     self._log(f"{decision.item.name}: {decision.reason}")
                 self._one(decision.item)
-        finally:
-            # Even after a failure, so that there is a table of what was measured. A full disk must not hide its cause.
-            self._finish()
+        except BaseException:
+            try:  # so that there is a table of what was measured
+                self._finish()
+            except BenchError as error:  # a full disk must not hide the cause
+                self._log(str(error))
+            raise
+        self._finish()
         return self._schedule.counts().pending == 0
 
     def _prepare(self) -> None:
@@ -185,11 +189,8 @@ class Campaign:
         )
 
     def _finish(self) -> None:
-        """Tidy table and manifest of what there is; a failing disk is logged here, its cause is on its way already."""
-        try:
-            finish(self._store, self._schedule, time.monotonic() - self._began)
-        except BenchError as error:
-            self._log(str(error))
+        """Tidy table and manifest of what there is. Raises BenchError."""
+        finish(self._store, self._schedule, time.monotonic() - self._began)
 
 
 def finish(store: CampaignStore, schedule: Schedule, elapsed_s: float) -> None:

@@ -186,12 +186,19 @@ def export(store: CampaignStore, folder: Path, *, runs: bool = True) -> list[Pat
 
     `runs`: keep the runs' files too, as they were recorded and compressed, where the campaign has them all.
 
-    An exported campaign can be exported again, which renews one of an older schema version. Raises StoreError.
+    An exported campaign can be exported again, which renews one of an older schema version; another one stays where it
+    is. Raises StoreError.
     """
     manifest = store.manifest()
     if "summary" not in manifest or tidy.file_in(store.folder) is None:
         raise StoreError(f"{store.folder} has no table yet; resume the campaign first.")
-    table = tidy.read(store.folder)
+    there = CampaignStore(folder).manifest().get("campaign_id") if (folder / MANIFEST).is_file() else None
+    if there not in (None, manifest.get("campaign_id")):
+        raise StoreError(f"{folder} holds another campaign, '{there}', which stays: give another folder.")
+    try:
+        table = tidy.read(store.folder)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"The table of {store.folder} is damaged: {error}") from None
     try:
         single = handshake_table.read(store.folder)
     except ValueError as error:

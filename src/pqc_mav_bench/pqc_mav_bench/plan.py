@@ -68,6 +68,8 @@ def resumed_campaign(folder: Path, log: Callable[[str], None]) -> Plan:
     if "options" not in manifest:
         raise StoreError(f"{folder} is damaged: its manifest holds no options.")
     options = options_from(manifest["options"])
+    if "summary" in manifest and not (folder / STATE).is_file():
+        raise StoreError(f"{folder} is an exported campaign, of which nothing is left to measure.")
     if (folder / STATE).is_file():
         schedule, lost = store.load_schedule()
     else:  # killed between the two files of a new campaign

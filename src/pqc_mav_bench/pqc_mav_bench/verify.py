@@ -164,9 +164,9 @@ def _verify_compact(store: CampaignStore, manifest: Mapping[str, Any]) -> Verdic
     except (ValueError, KeyError, OSError) as error:
         problems.append(Problem("table", file, f"the table cannot be read: {error}"))
     else:
-        if set(runs) != set(manifest["files"]):
+        if set(runs) != set(manifest.get("files", ())):
             problems.append(Problem("table", file, "its rows are not of the files the manifest lists"))
-        known, now = _figures(manifest["summary"]), _figures(summary(table))
+        known, now = _figures(manifest.get("summary", {})), _figures(summary(table))
         problems += _medians(store, table)
         problems += [
             Problem("summary", MANIFEST, f"{name} is {known.get(name)} but the table gives {value}")

@@ -10,6 +10,7 @@ from support import OPTIONS, Bench
 from pqc_mav_bench import export, tidy
 from pqc_mav_bench.errors import StoreError
 from pqc_mav_bench.options import options_from
+from pqc_mav_bench.plan import resumed_campaign
 from pqc_mav_bench.store import CampaignStore
 from pqc_mav_bench.verify import verify_campaign
 
@@ -83,6 +84,28 @@ def test_what_is_exported_can_be_exported_again(tmp_path):
     export.export(CampaignStore(tmp_path / "once"), tmp_path / "twice")
     for name in ("campaign.json", "summary.md", "tidy.csv"):
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
+
+
+def test_another_campaign_is_not_replaced(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "out")
+    manifest = CampaignStore(tmp_path / "out").manifest()
+    CampaignStore(tmp_path / "out").save_manifest({**manifest, "campaign_id": "dear"})
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    with pytest.raises(StoreError, match="holds another campaign, 'dear', which stays"):
+        export.export(bench.store, tmp_path / "out")
+    assert before == {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+
+
+def test_an_exported_campaign_is_not_begun_again(tmp_path):
+    bench = Bench(tmp_path / "root")
+    bench.run()
+    export.export(bench.store, tmp_path / "out")
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    with pytest.raises(StoreError, match="exported campaign, of which nothing is left to measure"):
+        resumed_campaign(tmp_path / "out", print)
+    assert before == {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
 
 
 def test_a_large_table_is_compressed_and_reads_verifies_and_exports_as_before(tmp_path, monkeypatch):

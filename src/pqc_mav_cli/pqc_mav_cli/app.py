@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `pqcmav` command line: the commands, and what becomes of a wrong one."""
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -90,10 +93,22 @@ def _root(
     pass
 
 
+def _finite(convert: Callable[..., Any], value: Any, parameter: Any, context: Any) -> Any:
+    number = convert(value, parameter, context)
+    if not math.isfinite(number):  # which passes every bound
+        parameter.type.fail(f"{value} is no number to reckon with.", parameter, context)
+    return number
+
+
 def reflow(command: Any) -> None:
-    """Joins the lines of each paragraph of a help: typer would break them where the source does."""
+    """Joins the lines of each paragraph of a help, which typer would break where the source does, and takes finite
+    numbers alone."""
     if command.help:
         command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in command.help.split("\n\n"))
+    for parameter in command.params:
+        if parameter.type.name.startswith("float"):
+            parameter.type = copy(parameter.type)
+            parameter.type.convert = partial(_finite, parameter.type.convert)
     for inner in getattr(command, "commands", {}).values():
         reflow(inner)
 

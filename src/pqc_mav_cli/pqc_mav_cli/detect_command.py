@@ -15,6 +15,7 @@ import typer
 from pqc_mav_cli.console import console, print_json
 from pqc_mav_cli.errors import CliError, ExitCode
 from pqc_mav_cli.wording import counted
+from pqc_mav_common.atomic_file import atomic_write
 
 if TYPE_CHECKING:
     from pqc_mav_detect.score import Score
@@ -52,7 +53,12 @@ def record(
         )
     words = ["--folder", str(folder.absolute()), "--jobs", str(jobs), "--minutes", str(minutes)]
     words += ["--profiles", profiles] if profiles else []
-    return subprocess.run([sys.executable, str(found), "dataset", *words], check=False).returncode
+    process = subprocess.Popen([sys.executable, str(found), "dataset", *words])
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # it was interrupted, too, and takes its keys away
 
 
 @detect_app.command()
@@ -112,6 +118,8 @@ def evaluate(
     if unknown := [name for name in chosen if name not in NAMES]:
         raise CliError(f"There is no detector '{unknown[0]}'; there are: {', '.join(NAMES)}.", ExitCode.USAGE)
     files = sorted(captures.glob("*.csv*")) if captures else []
+    if output is not None and not output.absolute().parent.is_dir():
+        raise CliError(f"There is no folder {output.parent} for the page.", ExitCode.USAGE)
     try:
         page = evaluated(folder, files, chosen, models, note, jobs)
     except ModelError as error:
@@ -119,7 +127,7 @@ def evaluate(
     if output is None:
         print(page)
     else:
-        output.write_text(page, encoding="utf-8")
+        atomic_write(output, page)
     return ExitCode.OK
 
 

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,7 +89,8 @@ def _record(where: Path, namespaces: list[str], topics: list[str], duration: flo
 def _remove(path: Path, with_folder: bool) -> None:
     path.unlink()
     if with_folder:
-        path.parent.rmdir()
+        with suppress(OSError):  # somebody else has put something there
+            path.parent.rmdir()
 
 
 def _nothing(namespaces: list[str], topics: list[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pqc_mav_cli import own_stdout
 from pqc_mav_cli.errors import CliError, ExitCode
+from pqc_mav_common.errors import one_line
 from pqc_mav_common.executors import Spun
 from pqc_mav_common.ros_log import KEEP_NONE
 from pqc_mav_common.waiting import wait_until
@@ -204,8 +205,11 @@ def ros_node(name: str) -> Iterator[Any]:
     except ImportError as error:
         raise CliError(f"ROS 2 is not available ({error}); 'pqcmav doctor' shows what is missing.") from None
     context = rclpy.Context()
-    rclpy.init(args=list(KEEP_NONE), context=context, signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node(f"{name}_{os.getpid()}", context=context, enable_rosout=False)
+    try:
+        rclpy.init(args=list(KEEP_NONE), context=context, signal_handler_options=SignalHandlerOptions.NO)
+        node = rclpy.create_node(f"{name}_{os.getpid()}", context=context, enable_rosout=False)
+    except Exception as error:  # rcl's own, of several kinds
+        raise CliError(f"ROS 2 does not start: {one_line(error)} (ROS_DOMAIN_ID, RMW_IMPLEMENTATION?)") from None
     executor = Spun(SingleThreadedExecutor(context=context))
     executor.add_node(node)
     spinning = threading.Thread(target=executor.spin, name="executor", daemon=True)

@@ -30,6 +30,13 @@ def test_every_command_and_option_is_explained() -> None:
     assert len(commands) > 40
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_what_is_no_number_to_reckon_with_is_refused(number: str) -> None:
+    said = refused(2, "invite", "d1", "--minutes", number)
+    assert "is no number to reckon with" in said or "not in the range" in said
+    assert "is no number to reckon with" in refused(2, "status", "--once", "--timeout", "nan")
+
+
 SUGGESTS = not typer.__version__.startswith("0.9.")  # what one may have meant
 
 

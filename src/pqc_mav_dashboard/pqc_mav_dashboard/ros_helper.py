@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO
 
@@ -217,6 +218,8 @@ def main() -> None:
     threading.Thread(target=_read, args=(helper.request, helper.ended.set), daemon=True).start()
     try:
         helper.run()
+    except Exception:
+        traceback.print_exc()  # the server says that it is on its terminal
     finally:
         # Nothing here needs an orderly end, and middlewares have been seen to hang in theirs.
         os._exit(0)

@@ -40,8 +40,11 @@ class _End:
                 self.found.append(window)
 
 
-def read(path: Path) -> dict[str, list[Window]]:
-    """The windows of each end, by its namespace. Raises ValueError for a file without counters, or that is none."""
+def read(path: Path) -> tuple[dict[str, list[Window]], str]:
+    """The windows of each end, by its namespace, and what is wrong with a file that cannot be read to its end, or "".
+
+    Raises ValueError for a file without counters, or that is none.
+    """
     from pqc_mav_recorder.file import RecordingError
     from pqc_mav_recorder.reader import RecordingReader
 
@@ -50,7 +53,7 @@ def read(path: Path) -> dict[str, list[Window]]:
     try:
         for message in reader.messages():
             if message.topic.type_name in (COUNTERS, LINK, STATUS):
-                namespace = message.topic.name.split("/")[1]
+                namespace = message.topic.name.rsplit("/", 2)[0].strip("/") or "/"
                 what = reader.decode(message)
                 ends.setdefault(namespace, _End()).take(message.topic.type_name, what, message.log_ns * _NS)
     except RecordingError as error:
@@ -58,7 +61,7 @@ def read(path: Path) -> dict[str, list[Window]]:
     found = {name: end.found for name, end in ends.items() if end.found}
     if not found:
         raise ValueError(reader.problem or f"{path} has no counters of a proxy (server_stats)")
-    return found
+    return found, reader.problem
 
 
 def _names(message: Any) -> tuple[str, ...]:

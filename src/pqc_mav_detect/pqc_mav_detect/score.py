@@ -114,13 +114,14 @@ def _flight(path: Path, detector: Callable[[], Detector]) -> list[Score]:
     try:
         from pqc_mav_detect.flight import read
 
-        ends = read(path)
+        ends, problem = read(path)
     except ImportError as error:
         raise ScoreError(f"A recorded flight needs the Python package {error.name}.") from None
     except ValueError as error:
         raise ScoreError(str(error)) from None
+    part = ", as far as it can be read" if problem else ""
     steps = {end: [(window.time_s, "", window) for window in windows] for end, windows in ends.items()}
-    return [_judge(f"{path.name} {end}", each, detector().update, False) for end, each in steps.items()]
+    return [_judge(f"{path.name} {end}{part}", each, detector().update, False) for end, each in steps.items()]
 
 
 def slots_of(path: Path) -> list[Slot]:

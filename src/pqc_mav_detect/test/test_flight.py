@@ -15,7 +15,7 @@ from pqc_mav_detect.score import ScoreError, score
 NS = 1_000_000_000
 
 
-def flight(path: Path, forged_per_s: float, seconds: float = 30.0) -> Path:
+def flight(path: Path, forged_per_s: float, seconds: float = 30.0, below: str = "") -> Path:
     """Counters of a gcs and a drone, ten times a second; the gcs gets forged packets from the 20th second on."""
     from pqc_mav_interfaces.msg import LinkQuality, ServerStats, TunnelStatus
     from rclpy.serialization import serialize_message
@@ -26,7 +26,7 @@ def flight(path: Path, forged_per_s: float, seconds: float = 30.0) -> Path:
     file = RecordingFile(path, {})
 
     def write(end: str, topic: str, message: Any, at_s: float) -> None:
-        info = installed_topic(f"/{end}/pqc_proxy/{topic}", f"pqc_mav_interfaces/msg/{type(message).__name__}")
+        info = installed_topic(f"{below}/{end}/pqc_proxy/{topic}", f"pqc_mav_interfaces/msg/{type(message).__name__}")
         file.write(info, serialize_message(message), int(at_s * NS), int(at_s * NS))
 
     for end in ("gcs", "drone"):
@@ -55,11 +55,18 @@ def test_what_was_forged_is_named_at_the_end_that_got_it(tmp_path: Path) -> None
 def test_one_that_was_not_finished_is_judged_too(tmp_path: Path) -> None:
     partial = flight(tmp_path / "f.mcap", 40.0).rename(tmp_path / "f.mcap.partial")
     partial.write_bytes(partial.read_bytes()[:-2000])  # without its index
-    assert any(each.alarms for each in score(partial))
+    found = score(partial)
+    assert any(each.alarms for each in found)
+    assert all(each.name.endswith(", as far as it can be read") for each in found)
+
+
+def test_ends_below_a_namespace_are_two(tmp_path: Path) -> None:
+    found, problem = read(flight(tmp_path / "f.mcap", 0.0, 3.0, below="/fleet"))
+    assert set(found) == {"fleet/gcs", "fleet/drone"} and problem == ""
 
 
 def test_a_calm_flight(tmp_path: Path) -> None:
-    ends = read(flight(tmp_path / "f.mcap", 0.0, 12.0))
+    ends, _ = read(flight(tmp_path / "f.mcap", 0.0, 12.0))
     assert {len(windows) for windows in ends.values()} == {119}
     assert not any(each.alarms for each in score(tmp_path / "f.mcap"))
 

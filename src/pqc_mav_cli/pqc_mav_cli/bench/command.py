@@ -263,7 +263,11 @@ def show(
         console().print(campaigns_table([manifest]))
         if tidy.file_in(store.folder) is not None:
             console().print()
-            console().print(runs_table(tidy.read(store.folder)))
+            try:
+                table = tidy.read(store.folder)
+            except ValueError as error:
+                raise CliError(f"The table of {store.folder} is damaged: {error}") from None
+            console().print(runs_table(table))
         for failure in manifest.get("failures", []):
             note(f"failed: {failure['run']}: {failure['reason']}")
 

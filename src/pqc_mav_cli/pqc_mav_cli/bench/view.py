@@ -71,8 +71,8 @@ def campaigns_table(manifests: Sequence[Mapping[str, Any]]) -> Table:
         counts, summary = manifest.get("counts", {}), manifest.get("summary", {})
         median, ratio = summary.get("handshake_median_ms"), summary.get("wall_per_data")
         table.add_row(
-            str(manifest["campaign_id"]),
-            str(manifest["started_at"]),
+            str(manifest.get("campaign_id", "?")),
+            str(manifest.get("started_at", "?")),
             str(counts.get("total", "?")),
             str(counts.get("passed", "?")),
             str(counts.get("failed", "?")),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pqc_mav_cli.doctor.finding import Finding, ok, warn
+from pqc_mav_cli.errors import CliError
 
 DECISION_TYPE = "pqc_mav_interfaces/msg/PolicyDecision"
 LOOK_S, LISTEN_S = 0.1, 1.5
@@ -86,4 +87,8 @@ def checks() -> list[Finding]:
     """All of the above here."""
     from pqc_mav_sensing import thermal_tree
 
-    return [thermal(thermal_tree.ROOT), *of_policies(listened())]
+    found = [thermal(thermal_tree.ROOT)]
+    try:
+        return [*found, *of_policies(listened())]
+    except CliError as error:
+        return [*found, warn("senses", str(error), "set it as at the other end, or not at all")]

@@ -22,6 +22,7 @@ _RENAME_EXCHANGE = 2  # linux/fs.h
 
 def check(folder: Path, replace: bool) -> None:
     """Raises CliError where keys cannot or must not go."""
+    folder = folder.absolute()  # the parent of "." is itself, as that of a mount point
     if folder.exists() and not folder.is_dir():
         raise CliError(f"{folder} is a file; give another folder with --keys.", ExitCode.USAGE)
     if folder.is_symlink():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trees as a detector: `detector: xgboost`. It needs NumPy and the committed model, not xgboost."""
 
+import zipfile
+import zlib
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -25,7 +27,7 @@ def read(path: Path) -> Tables:
     """A model of this version's features and classes. Raises ModelError."""
     try:
         tables = load(path.read_bytes())
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise ModelError(f"the trees of '{path}' cannot be read: {error}") from None
     if tables.names != NAMES or tables.classes != OUTPUTS:
         raise ModelError(f"the trees of '{path}' are of another version: train them again with 'pqcmav detect train'")

@@ -51,7 +51,7 @@ def read(path: Path, namespace: str) -> Recording:
     Raises RecordingError for an unreadable file, several policies in that namespace or decisions of another version.
     """
     reader = RecordingReader(path)
-    prefix = f"/{namespace.strip('/')}/"
+    prefix = f"/{namespace.strip('/')}/".replace("//", "/")
     found: dict[str, list[tuple[int, Snapshot]]] = {}
     for message in reader.messages():
         name = message.topic.name

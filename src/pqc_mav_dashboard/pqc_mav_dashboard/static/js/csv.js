@@ -15,7 +15,8 @@ export function csv(heads, rows) {
   return [heads, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
-export const moment = (seconds) => new Date(seconds * 1000).toISOString();
+/** Of seconds since 1970; nothing of an event that bears no time. */
+export const moment = (seconds) => (Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : "");
 
 /** A button that saves what `make` gives: [heads, rows]. */
 export function csvButton(name, make) {

@@ -52,7 +52,7 @@ function take(message) {
 function route() {
   const match = /^#\/drone\/([a-z0-9_-]{1,32})$/.exec(location.hash);
   const wanted = match ? match[1] : "";
-  if (location.hash === "#view") return; // the skip link
+  if (location.hash === "#view" && view) return; // the skip link
   if (wanted === shown) return;
   view?.close?.();
   const from = shown;
