@@ -83,4 +83,7 @@ def suite_id(name: str) -> str:
 
 
 def _path(text: str) -> Path | None:
-    return Path(text).expanduser() if text else None
+    try:
+        return Path(text).expanduser() if text else None
+    except RuntimeError as error:  # of ~user without such a user
+        raise ros.ParameterError(f"'{text}' is no path: {error}") from None

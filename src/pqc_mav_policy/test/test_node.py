@@ -330,6 +330,7 @@ def test_files_and_suites_are_looked_at_when_they_are_set(ros: None, tmp_path: P
     try:
         for name, value, said in (
             ("performance_file", "/nowhere.csv", "Cannot read the performance table /nowhere.csv"),
+            ("performance_file", "~no-such-user/table.csv", "'~no-such-user/table.csv' is no path"),
             ("rl_policy_file", "/nowhere.json", "Cannot read /nowhere.json"),
             ("suites", ["ML-768-AG-MD-65", "ML-9"], "ML-9"),
             ("pinned_suite", "ML-9", "ML-9"),
