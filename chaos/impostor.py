@@ -91,10 +91,7 @@ class Impostor(Background):
         if datagram[0] == TYPE_RETRY:
             hand.attempt.on_retry(datagram, now)
             self._speak(hand, now)
-        elif datagram[0] == TYPE_GCS and any(
-            isinstance(each, Fragment) and each.message == MessageType.SERVER_HELLO
-            for each in HandshakeDatagram.parse(datagram).frames
-        ):
+        elif datagram[0] == TYPE_GCS and has_m2(datagram):
             if hand.holds:
                 hand.attempt, hand.rests_until = None, now + _HELD_S
                 self.held += 1
@@ -109,6 +106,12 @@ class Impostor(Background):
         assert hand.attempt is not None
         for datagram in hand.attempt.poll(now):
             hand.socket.sendto(datagram, self._gcs)
+
+
+def has_m2(datagram: bytes) -> bool:
+    """Whether a part of the gcs' ServerHello is in it."""
+    frames = HandshakeDatagram.parse(datagram).frames
+    return any(isinstance(each, Fragment) and each.message == MessageType.SERVER_HELLO for each in frames)
 
 
 class _Hand:

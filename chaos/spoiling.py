@@ -15,7 +15,7 @@ from contextlib import ExitStack
 import contact
 from children import ChildError
 from ends import DEFAULT_SUITE
-from impostor import Scene
+from impostor import Scene, has_m2
 from overtaking import Relay
 
 from pqc_mav_common.waiting import wait_until
@@ -63,7 +63,7 @@ class Spoiler(Relay):
             self._lie(data, MessageType.SERVER_HELLO, longest, self.drone_side, sender)
 
     def _from_gcs(self, data: bytes, sender: tuple[str, int]) -> None:
-        if self._lied_to == "gcs" and data[0] == TYPE_GCS and _has_m2(data):
+        if self._lied_to == "gcs" and data[0] == TYPE_GCS and has_m2(data):
             longest = client_finish_limits(self._suite, hybrid=True, drone_signs=True)[1]
             self._lie(data, MessageType.CLIENT_FINISH, longest, self._overtakers[0], self.gcs)
         super()._from_gcs(data, sender)
@@ -82,11 +82,6 @@ class Spoiler(Relay):
             frames = Fragment(kind, len(message), cut, index, piece).pack()
             is_drone = kind == MessageType.CLIENT_FINISH
             by.sendto(seal_datagram(keys, is_drone=is_drone, attempt=attempt, packet=_FIRST + index, frames=frames), to)
-
-
-def _has_m2(datagram: bytes) -> bool:
-    frames = HandshakeDatagram.parse(datagram).frames
-    return any(isinstance(each, Fragment) and each.message == MessageType.SERVER_HELLO for each in frames)
 
 
 def spoiling(lied_to: str, seconds: float) -> contact.Contact:
