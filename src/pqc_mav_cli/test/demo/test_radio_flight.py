@@ -3,21 +3,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from commands import COMMAND
+from pair_flights import GIVEN, passes, short_flight
 
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
-from pqc_mav_cli.demo.pair import Flight
 from pqc_mav_cli.demo.radio_flight import configurations
 from pqc_mav_common.testing import on_request
-
-GIVEN = {"keys": "/keys", "data_port": 1, "drone_data_port": 2, "plain_port": 3, "ground_port": 4}
 
 
 def test_both_ends_are_at_the_radios() -> None:
@@ -31,15 +24,7 @@ def test_both_ends_are_at_the_radios() -> None:
 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_a_short_flight_tells_what_a_listener_reads(sealed: bool) -> None:
-    with DemoSession({}) as session:
-        ports = {name: int(session.values[name]) for name in PORTS}
-        given = {**ports, "keys": session.values["keys"], "sealed": sealed, "seconds": 3.0, "rate": 226.0}
-        command = [sys.executable, "-m", "pqc_mav_cli.demo.radio_flight", json.dumps(given)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    flight = Flight("")
-    for line in run.stdout.splitlines():
-        flight.take(line)
-    assert run.returncode == 0, run.stdout + run.stderr
+    flight = short_flight("radio_flight", sealed=sealed, rate=226.0)
     assert flight.samples and flight.summary is not None and flight.summary["received"] > 0
     assert flight.radios is not None and flight.radios["air_s"] > 0
     assert (flight.radios["read"] == 0) == sealed
@@ -47,9 +32,4 @@ def test_a_short_flight_tells_what_a_listener_reads(sealed: bool) -> None:
 
 @on_request("flies for 40 s")
 def test_the_scenario_shows_a_radio_that_carries_the_tunnel(tmp_path: Path) -> None:
-    picture = tmp_path / "radio.png"
-    command = [*COMMAND, "demo", "--scenario", "radio", "--plot", str(picture), "--json"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert json.loads(run.stdout)["passed"]
-    assert picture.exists()
+    passes("radio", tmp_path / "radio.png")

@@ -3,21 +3,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pqc_mav_tunnel
 import pytest
-from commands import COMMAND
+from pair_flights import GIVEN, passes, short_flight
 
-from pqc_mav_bringup.demo_session import PORTS, DemoSession
-from pqc_mav_cli.demo.pair import Flight
 from pqc_mav_cli.demo.ways_flight import air_end, ground_end
 from pqc_mav_common.testing import on_request
-
-GIVEN = {"keys": "/keys", "data_port": 1, "drone_data_port": 2, "plain_port": 3, "ground_port": 4}
 
 
 def test_a_drone_has_the_paths_of_its_flight() -> None:
@@ -32,15 +25,7 @@ def test_a_drone_has_the_paths_of_its_flight() -> None:
 
 @pytest.mark.parametrize("paths", [["lte"], ["lte", "radio"]])
 def test_a_short_flight_tells_what_went_by_each_path(paths: list[str]) -> None:
-    with DemoSession({}) as session:
-        ports = {name: int(session.values[name]) for name in PORTS}
-        given = {**ports, "keys": session.values["keys"], "paths": paths, "seconds": 3.0, "rate": 226.0}
-        command = [sys.executable, "-m", "pqc_mav_cli.demo.ways_flight", json.dumps(given)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    flight = Flight("")
-    for line in run.stdout.splitlines():
-        flight.take(line)
-    assert run.returncode == 0, run.stdout + run.stderr
+    flight = short_flight("ways_flight", paths=paths, rate=226.0)
     assert flight.summary is not None and flight.summary["received"] > 0
     assert flight.paths is not None and flight.paths["handshakes"] == 1
     assert list(flight.paths["sent"]) == paths and all(flight.paths["sent"].values())
@@ -48,9 +33,4 @@ def test_a_short_flight_tells_what_went_by_each_path(paths: list[str]) -> None:
 
 @on_request("flies for 46 s")
 def test_the_scenario_shows_that_commands_are_answered_by_both(tmp_path: Path) -> None:
-    picture = tmp_path / "ways.png"
-    command = [*COMMAND, "demo", "--scenario", "two-ways", "--plot", str(picture), "--json"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert json.loads(run.stdout)["passed"]
-    assert picture.exists()
+    passes("two-ways", tmp_path / "ways.png")
