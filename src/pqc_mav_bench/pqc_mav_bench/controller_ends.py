@@ -19,11 +19,11 @@ from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS, environment
 from pqc_mav_bench.collectors.power import Reading, summarise
 from pqc_mav_bench.collectors.proxy_watch import ProxyWatch
 from pqc_mav_bench.errors import LEASE_S, TAKEN, AgentLostError, AgentTakenError, BenchError
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.ros_call import QUICK_S, RosCall
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import ScenarioLoad
 from pqc_mav_bench.side_recorder import SideRecorder
-from pqc_mav_bench.suite_session import RekeyResult
 from pqc_mav_bench.workload.spec import EndSpec
 from pqc_mav_common import qos
 from pqc_mav_common.action_call import ActionCall

@@ -21,6 +21,7 @@ from pqc_mav_bench.collectors.clock_id import machine_of
 from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.errors import AgentLostError, AgentTakenError, BenchError, StoppedError, SuiteFailedError
 from pqc_mav_bench.options import CampaignOptions
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.scenario import scenario_of
 from pqc_mav_bench.scenario_load import EMULATED, NONE
 from pqc_mav_bench.schedule import Item
@@ -59,15 +60,6 @@ class _Marks:
             out["collect_s"] = self.end - self.collect
             out["wall_per_data"] = out["total_s"] / out["traffic_s"]
         return out
-
-
-@dataclass(frozen=True)
-class RekeyResult:
-    """How a suite change of a running tunnel ended, as the drone's end tells."""
-
-    ok: bool
-    rekey_ms: float
-    message: str
 
 
 @dataclass

@@ -20,11 +20,12 @@ from pqc_mav_bench.collectors.environment import FIELDS, VERSIONS
 from pqc_mav_bench.errors import AgentLostError, AgentTakenError
 from pqc_mav_bench.manifest import begun
 from pqc_mav_bench.options import CampaignOptions, options_from
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.schedule import Item, Schedule, ordered_runs
 from pqc_mav_bench.schema import history
 from pqc_mav_bench.schema.run import RunMetrics
 from pqc_mav_bench.store import CampaignStore
-from pqc_mav_bench.suite_session import RekeyResult, SuiteSession
+from pqc_mav_bench.suite_session import SuiteSession
 
 SUITES = ("cs-a", "cs-b", "cs-c")
 OPTIONS = options_from({"suites": list(SUITES), "duration_s": 0.5, "machine_name": "test machine"})

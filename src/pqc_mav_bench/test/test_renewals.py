@@ -10,7 +10,7 @@ from support import OPTIONS, Bench, FakeDrone, FakeGround, handshake, measured
 
 from pqc_mav_bench import export, handshake_table
 from pqc_mav_bench.options import options_from
-from pqc_mav_bench.suite_session import RekeyResult
+from pqc_mav_bench.rekey_result import RekeyResult
 from pqc_mav_bench.verify import verify_campaign
 
 COUNT = 8
