@@ -107,7 +107,7 @@ def test_the_unit_is_as_hard_as_those_of_the_suite() -> None:
         for unit in units
     ]
     own = set(UNIT.read_text(encoding="utf-8").splitlines())
-    ros_only = ("Type=", "Environment", "LogsDirectory=", "StateDirectory=", "KillMode=")
+    ros_only = ("Type=", "Environment", "LogsDirectory=", "StateDirectory=", "KillMode=", "ExecStartPre=")
     lacking = {line for line in lines[0] & lines[1] if not line.startswith(ros_only)} - own
     assert not lacking
 
