@@ -73,7 +73,6 @@ def test_sets_and_names_may_be_mixed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             done.extend(attack.name for attack in attacks)
             return []
 
-    monkeypatch.setattr(record.air, "need_root", lambda: "")
     monkeypatch.setattr(record, "Scene", Scene)
     parser = argparse.ArgumentParser()
     record.arguments(parser)
@@ -89,7 +88,6 @@ def test_sets_and_names_may_be_mixed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def test_what_does_not_exist(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str], words: str
 ) -> None:
-    monkeypatch.setattr(record.air, "need_root", lambda: "")
     parser = argparse.ArgumentParser()
     record.arguments(parser)
     assert record.run(parser.parse_args(given)) == 2

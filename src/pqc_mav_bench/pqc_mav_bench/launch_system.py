@@ -36,6 +36,7 @@ BENCHMARK = replace(
         Argument("keys", "Root of the keys; empty = fresh ones, removed at the end."),
         *(Argument(name, "A UDP port; empty = chosen at start.") for name in PORTS),
         Argument("peer_port", "Where the drone sends to: a relay of yours; empty = the ground's data port."),
+        *(argument for argument in SYSTEM.arguments if argument.name in ("peer", "radio")),
         *NODE_ARGUMENTS,
     ),
 )

@@ -27,8 +27,10 @@ def alone_in(root: Path) -> Iterator[None]:
         try:
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             stack.enter_context(alone(root))
+        except (FileExistsError, NotADirectoryError):
+            raise CliError(f"There can be no folder {root}: a file of that name is in the way.") from None
         except OSError as error:
-            raise CliError(f"{root} cannot be written: {error.strerror}.", ExitCode.USAGE) from None
+            raise CliError(f"{root} cannot be written: {error.strerror}.") from None
         yield
 
 

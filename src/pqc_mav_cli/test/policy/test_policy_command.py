@@ -100,9 +100,9 @@ def test_refusals_are_one_line(pair: Ends) -> None:
         (("watch", "--namespace", "1a"), "'1a' is no namespace of ROS"),
         (("mode", "auto", "--namespace", "a//b"), "'a//b' is no namespace of ROS"),
         (("explain", "--timeout", "-1"), "--timeout is -1; it must be between 0 and 86400 s."),
-        (("explain", "--timeout", "nan"), "--timeout is nan"),
+        (("explain", "--timeout", "nan"), "nan is no number"),
         (("watch", "--timeout", "-1"), "--timeout is -1"),
-        (("mode", "auto", "--timeout", "inf"), "--timeout is inf"),
+        (("mode", "auto", "--timeout", "inf"), "inf is no number"),
         (("pin", ""), "Name the suite to pin, or 'none' to release the pin."),
     ],
 )
