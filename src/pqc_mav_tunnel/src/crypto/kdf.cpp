@@ -6,42 +6,19 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "crypto/openssl_handles.hpp"
+#include "crypto/running_hash.hpp"
 
 namespace pqcmav {
 namespace {
 
 constexpr std::size_t kDigest = 32, kBlock = 64;
 
-// Fetching walks the providers; it is done once per process.
-const EVP_MD* digest() {
-  static const EvpMdHandle md(EVP_MD_fetch(nullptr, "SHA256", nullptr));
-  if (!md) throw openssl_error("provide SHA-256");
-  return md.get();
-}
-
-EvpMdCtxHandle start() {
-  EvpMdCtxHandle ctx(EVP_MD_CTX_new());
-  if (!ctx || EVP_DigestInit_ex2(ctx.get(), digest(), nullptr) != 1) throw openssl_error("start SHA-256");
-  return ctx;
-}
-
-void update(const EvpMdCtxHandle& ctx, ByteView bytes) {
-  if (EVP_DigestUpdate(ctx.get(), bytes.data(), bytes.size()) != 1) throw openssl_error("compute SHA-256");
-}
-
-Hash finish(const EvpMdCtxHandle& ctx) {
-  Hash out;
-  if (EVP_DigestFinal_ex(ctx.get(), out.data(), nullptr) != 1) throw openssl_error("finish SHA-256");
-  return out;
-}
-
 }  // namespace
 
 Hash sha256(std::initializer_list<ByteView> parts) {
-  const auto ctx = start();
-  for (const auto part : parts) update(ctx, part);
-  return finish(ctx);
+  RunningHash hash;
+  for (const auto part : parts) hash.add(part);
+  return hash.finish();
 }
 
 // Spelt out over SHA-256: OpenSSL's own HMAC looks its digest up by name in every call, which takes longer than the
@@ -59,15 +36,14 @@ Hash hmac_sha256(ByteView key, std::initializer_list<ByteView> parts) {
     outer_key.mut()[i] = inner_key.view()[i] ^ 0x5c;
     inner_key.mut()[i] ^= 0x36;
   }
-  const auto inner = start();
-  update(inner, inner_key.view());
-  for (const auto part : parts) update(inner, part);
-  Hash inside = finish(inner);
-  const auto outer = start();
-  update(outer, outer_key.view());
-  update(outer, inside);
+  RunningHash inner, outer;
+  inner.add(inner_key.view());
+  for (const auto part : parts) inner.add(part);
+  Hash inside = inner.finish();
+  outer.add(outer_key.view());
+  outer.add(inside);
   wipe(inside);
-  return finish(outer);
+  return outer.finish();
 }
 
 Secret<32> hkdf_extract(ByteView salt, ByteView ikm) {
