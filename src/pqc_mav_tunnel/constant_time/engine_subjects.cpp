@@ -4,7 +4,6 @@
 
 #include "constant_time/marks.hpp"
 #include "constant_time/subject.hpp"
-#include "crypto/aead.hpp"
 #include "crypto/ascon.hpp"
 #include "handshake/handshake_datagram.hpp"
 #include "handshake/key_schedule.hpp"

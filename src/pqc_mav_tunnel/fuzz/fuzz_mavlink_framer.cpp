@@ -4,7 +4,6 @@
 #include "fuzz_support.hpp"
 #include "route/mavlink_framer.hpp"
 #include "route/mavlink_router.hpp"
-#include "route/mavlink_target.hpp"
 #include "route/out_queue.hpp"
 
 using namespace pqcmav;

@@ -3,7 +3,6 @@
 // changed bytes. Neither may finish unless nothing was changed, and a refusal must be the gcs' own.
 #include "fuzz_handshake.hpp"
 #include "handshake/ratchet.hpp"
-#include "handshake/ratchet_messages.hpp"
 
 using namespace pqcmav;
 

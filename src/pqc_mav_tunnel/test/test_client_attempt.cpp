@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "handshake/retry_cookie.hpp"
 #include "handshake_fixture.hpp"
 #include "nanoseconds.hpp"
 #include "transport_bench.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping: what is refused with which sentence, and that nothing is left over.
-#include <algorithm>
 #include <cctype>
 
 #include "keys/key_folders.hpp"

@@ -5,7 +5,6 @@
 
 #include "door_samples.hpp"
 #include "picture/counters.hpp"
-#include "picture/fields.hpp"
 
 namespace pqcmav {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "keys/key_file.hpp"
 #include "pqc_mav_tunnel/keystore.hpp"
 #include "temp_folder.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
-#include <algorithm>
-
 #include "hex.hpp"
 #include "session_fixture.hpp"
 

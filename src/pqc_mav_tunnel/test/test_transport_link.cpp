@@ -3,8 +3,6 @@
 // that nothing a link does keeps them from ending. Times are simulated and seeds fixed.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "transport_world.hpp"
 
 namespace pqcmav::test {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <ranges>
@@ -18,7 +17,6 @@
 #include "keys/gcs_psk.hpp"
 #include "keys/key_folders.hpp"
 #include "mavlink_messages.hpp"
-#include "net/lookup.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"
 

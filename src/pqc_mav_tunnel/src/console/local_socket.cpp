@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>

@@ -4,11 +4,9 @@
 #include <algorithm>
 
 #include "handshake/handshake_messages.hpp"
-#include "handshake/key_schedule.hpp"
 #include "handshake/ratchet.hpp"
 #include "handshake/ratchet_messages.hpp"
 #include "net/data_plane_hold.hpp"
-#include "pqc_mav_tunnel/error.hpp"
 
 namespace pqcmav {
 namespace {

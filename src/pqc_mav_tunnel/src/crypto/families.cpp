@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"

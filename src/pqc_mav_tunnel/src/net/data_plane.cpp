@@ -9,10 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <ctime>
-#include <future>
 
 #include "crypto/wipe_stack.hpp"
 #include "net/handshake_relay.hpp"

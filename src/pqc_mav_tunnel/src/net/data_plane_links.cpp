@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 #include "net/data_plane.hpp"

@@ -3,8 +3,6 @@
 
 #include <net/if.h>
 
-#include <algorithm>
-
 #include "constants.hpp"
 #include "pqc_mav_tunnel/error.hpp"
 #include "text.hpp"

@@ -2,7 +2,6 @@
 #include "shape/shaper.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "constants.hpp"
 #include "nanoseconds.hpp"
