@@ -216,7 +216,7 @@ class Measurement {
 };
 
 int run(Options options) {
-  if (options.suites.empty()) options.suites = filter_suites({});
+  if (options.suites.empty()) options.suites = suites_in(SuiteView::core);
   const TemporaryFolder folder;
   init_keys(folder.path, {kDrone});
   FlatConfig config = {{"role", std::string("gcs")},

@@ -79,14 +79,6 @@ struct Availability {
 
 enum class SuiteView { core, extended, campaign_2025, standard, all };
 
-struct SuiteFilter {
-  SuiteView view = SuiteView::core;
-  std::uint8_t max_level = 5;
-  std::vector<AeadId> aeads;                            // empty = all
-  std::vector<std::string> kem_families, sig_families;  // empty = all; compared without case
-  bool only_available = false;
-};
-
 inline constexpr std::string_view kDefaultSuite = "cs-mlkem768-aesgcm-mldsa65";
 
 std::span<const KemInfo> kems() noexcept;
@@ -105,7 +97,8 @@ const Suite& require_suite(std::string_view id_or_code);
 const Suite& require_suite(std::string_view id_or_code, ProviderChoice choice);
 /// Up to `count` suite ids in whose names all parts of the text are, else such that it may be a misspelling of.
 std::vector<std::string> closest_suites(std::string_view text, std::size_t count = 3);
-std::vector<const Suite*> filter_suites(const SuiteFilter& filter);
+/// In the same order.
+std::vector<const Suite*> suites_in(SuiteView view, bool only_available = false);
 /// What the libraries this process runs with have of the suite; those that its tunnels chose, or `choice`. Cached.
 const Availability& availability(const Suite& suite);
 const Availability& availability(const Suite& suite, ProviderChoice choice);

@@ -27,11 +27,10 @@ Json suites(const Json& given) {
   if (view == views.end())
     throw TunnelError(Errc::config_invalid,
                       "The view is '" + text(given, "view") + "'; it must be core, extended, 2025, standard or all.");
-  SuiteFilter filter;
-  filter.view = static_cast<SuiteView>(view - views.begin());
-  filter.only_available = given.at("only_available").get<bool>();
+  const bool only_available = given.at("only_available").get<bool>();
   auto out = Json::array();
-  for (const auto* suite : filter_suites(filter)) out.push_back(picture_of(*suite));
+  for (const auto* suite : suites_in(static_cast<SuiteView>(view - views.begin()), only_available))
+    out.push_back(picture_of(*suite));
   return out;
 }
 

@@ -46,13 +46,7 @@ std::set<const SigInfo*> GcsControl::signatures_allowed() const {
       all = all || (drone->entry.allowed_suites.empty() && config_.allowed_suites.empty());
     }
   }
-  if (all)
-    add(filter_suites({.view = SuiteView::all,
-                       .max_level = 5,
-                       .aeads = {},
-                       .kem_families = {},
-                       .sig_families = {},
-                       .only_available = true}));
+  if (all) add(suites_in(SuiteView::all, true));
   return out;
 }
 

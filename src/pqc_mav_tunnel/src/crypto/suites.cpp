@@ -92,10 +92,6 @@ std::string shortened(std::string_view text) {
   return std::string(text.substr(0, kNameMax)) + (text.size() > kNameMax ? "..." : "");
 }
 
-bool allowed(const std::vector<std::string>& list, std::string_view value) {
-  return list.empty() || std::ranges::any_of(list, [&](const auto& entry) { return lowered(entry) == lowered(value); });
-}
-
 }  // namespace
 
 std::string_view to_string(Edition edition) noexcept {
@@ -165,15 +161,10 @@ std::vector<std::string> closest_suites(std::string_view text, std::size_t count
   return out;
 }
 
-std::vector<const Suite*> filter_suites(const SuiteFilter& filter) {
+std::vector<const Suite*> suites_in(SuiteView view, bool only_available) {
   std::vector<const Suite*> out;
-  for (const auto& suite : all_suites()) {
-    if (!in_view(suite, filter.view) || suite.level > filter.max_level) continue;
-    if (!filter.aeads.empty() && std::ranges::find(filter.aeads, suite.aead->id) == filter.aeads.end()) continue;
-    if (!allowed(filter.kem_families, suite.kem->family) || !allowed(filter.sig_families, suite.sig->family)) continue;
-    if (filter.only_available && !availability(suite).available) continue;
-    out.push_back(&suite);
-  }
+  for (const auto& suite : all_suites())
+    if (in_view(suite, view) && (!only_available || availability(suite).available)) out.push_back(&suite);
   return out;
 }
 
