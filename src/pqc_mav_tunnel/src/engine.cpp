@@ -220,6 +220,7 @@ std::vector<LinkStatus> Engine::status() const {
   });
   if (impl_->drone) {
     out.front().stations = impl_->drone->stations();
+    out.front().blacklisted_suites = impl_->drone->blacklist();
     impl_->drone->add_pin(out.front());
     if (const auto* paths = data.paths()) out.front().paths = paths->statuses();
   }
@@ -227,7 +228,6 @@ std::vector<LinkStatus> Engine::status() const {
     link.station = station_of(link, impl_->config);
     link.drone_side = impl_->config.role == Role::drone;
   }
-  for (const auto& entry : blacklist()) out.front().blacklisted_suites.push_back(entry.suite);
   return out;
 }
 
@@ -289,10 +289,6 @@ std::vector<LinkQualityView> Engine::links() const {
     out.push_back(std::move(view));
   });
   return out;
-}
-
-std::vector<BlacklistedSuite> Engine::blacklist() const {
-  return impl_->drone ? impl_->drone->blacklist() : std::vector<BlacklistedSuite>{};
 }
 
 RekeyOutcome Engine::request_rekey(const std::string& drone_id, const std::string& suite, const std::string& reason,

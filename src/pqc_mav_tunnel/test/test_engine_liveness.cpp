@@ -93,7 +93,7 @@ TEST_F(EngineLiveness, ALinkThatIsCutDoesNotChooseTheSuite) {
   tunnel.relay->pass_handshakes(false);
   const auto before = status(*tunnel.drone).handshakes_failed;
   ASSERT_TRUE(eventually([&] { return status(*tunnel.drone).handshakes_failed > before; }, 40s));
-  EXPECT_TRUE(tunnel.drone->blacklist().empty());
+  EXPECT_TRUE(status(*tunnel.drone).blacklisted_suites.empty());
   tunnel.relay->pass_handshakes(true);
   tunnel.relay->pass(true, true);
   ASSERT_TRUE(eventually([&] { return tunnel.both_up(); }));
@@ -111,7 +111,7 @@ TEST(EngineSilence, AGcsThatNeverAnswersIsNotTheSuitesFault) {
   EventLog log(*tunnel.drone);
   ASSERT_TRUE(
       log.wait_for<HandshakeEvent>([](const auto& event) { return event.error == HandshakeError::timeout; }, 40s));
-  EXPECT_TRUE(tunnel.drone->blacklist().empty());
+  EXPECT_TRUE(status(*tunnel.drone).blacklisted_suites.empty());
   const FlatConfig same = {{"data_port", ports.data}, {"drone.uav1.plain_peer", tunnel.ground.address().text()}};
   tunnel.gcs = start(with(gcs_values(*tunnel.keys), same));
   ASSERT_TRUE(tunnel.connect());

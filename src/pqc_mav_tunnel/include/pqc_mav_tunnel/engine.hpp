@@ -53,8 +53,6 @@ class Engine {
   /// Nothing where nothing was refused, or where no network stands out.
   [[nodiscard]] std::optional<RefusedShare> refused_from() const;
   [[nodiscard]] std::vector<LinkQualityView> links() const;
-  /// Suites that automatic choices should avoid now; empty on a gcs.
-  [[nodiscard]] std::vector<BlacklistedSuite> blacklist() const;
   /// Rises several times a second while the packet thread works. One that stands still says that the thread hangs.
   [[nodiscard]] std::uint64_t heartbeat() const;
   [[nodiscard]] EventQueue& events() noexcept;

@@ -186,11 +186,6 @@ struct RekeyOutcome {
   double pin_for_s = 0;  // for how long no policy chooses another suite
 };
 
-struct BlacklistedSuite {
-  std::string suite, reason;
-  double remaining_s;
-};
-
 /// What a fresh look at the keys folder found.
 struct KeyChanges {
   std::vector<std::string> renewed;  // drones whose own key changed or came back

@@ -9,9 +9,9 @@ constexpr std::uint64_t kFamilyNs = 60'000'000'000;
 
 }  // namespace
 
-void Blacklist::add(const Suite& suite, std::string reason, std::uint64_t now) {
+void Blacklist::add(const Suite& suite, std::uint64_t now) {
   if (&suite == always_ || ttl_ns_ == 0) return;
-  entries_.insert_or_assign(&suite, Entry{&suite, now + ttl_ns_, std::move(reason)});
+  entries_.insert_or_assign(&suite, now + ttl_ns_);
 }
 
 void Blacklist::avoid(Families families, std::uint64_t now) {
@@ -31,19 +31,18 @@ void Blacklist::remove(const Suite& suite) {
 bool Blacklist::contains(const Suite& suite, std::uint64_t now) const {
   if (avoided(now).has(suite)) return true;
   const auto it = entries_.find(&suite);
-  return it != entries_.end() && now < it->second.expires_ns;
+  return it != entries_.end() && now < it->second;
 }
 
-std::vector<Blacklist::Entry> Blacklist::entries(std::uint64_t now) {
-  std::erase_if(entries_, [now](const auto& item) { return now >= item.second.expires_ns; });
-  std::vector<Entry> out;
+std::vector<const Suite*> Blacklist::entries(std::uint64_t now) {
+  std::erase_if(entries_, [now](const auto& item) { return now >= item.second; });
+  std::vector<const Suite*> out;
   const auto families = avoided(now);
   if (!families.empty())
     for (const auto& suite : all_suites())
-      if (families.has(suite) && availability(suite).available)
-        out.push_back({&suite, avoided_until_ns_, "The ground station avoids " + families.text() + "."});
-  for (const auto& [suite, entry] : entries_)
-    if (!families.has(*suite)) out.push_back(entry);
+      if (families.has(suite) && availability(suite).available) out.push_back(&suite);
+  for (const auto& [suite, until] : entries_)
+    if (!families.has(*suite)) out.push_back(suite);
   return out;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "handshake/handshake.hpp"
@@ -15,16 +14,10 @@ namespace pqcmav {
 
 class Blacklist {
  public:
-  struct Entry {
-    const Suite* suite;
-    std::uint64_t expires_ns;
-    std::string reason;
-  };
-
   /// `always` is the suite that can never be listed.
   Blacklist(const Suite& always, std::uint64_t ttl_ns) : always_(&always), ttl_ns_(ttl_ns) {}
 
-  void add(const Suite& suite, std::string reason, std::uint64_t now);
+  void add(const Suite& suite, std::uint64_t now);
   /// What a gcs says that it makes no keys with. Its newest word counts, for as long as an entry does.
   void avoid(Families families, std::uint64_t now);
   [[nodiscard]] Families avoided(std::uint64_t now) const noexcept;
@@ -32,7 +25,7 @@ class Blacklist {
   void remove(const Suite& suite);
   [[nodiscard]] bool contains(const Suite& suite, std::uint64_t now) const;
   /// What is listed now, of avoided families what this machine has; forgets what expired.
-  std::vector<Entry> entries(std::uint64_t now);
+  std::vector<const Suite*> entries(std::uint64_t now);
 
   /// Does this failure count against the suite, rather than against the network or the moment?
   static bool blames_suite(HandshakeError error, std::uint8_t reject_code) noexcept;
@@ -40,7 +33,7 @@ class Blacklist {
  private:
   const Suite* always_;
   std::uint64_t ttl_ns_;
-  std::map<const Suite*, Entry> entries_;
+  std::map<const Suite*, std::uint64_t> entries_;  // until when
   Families avoided_;
   std::uint64_t avoided_until_ns_ = 0;
 };

@@ -271,12 +271,10 @@ RekeyFacts DroneControl::facts_of(const LinkPicture& picture) const {
   return out;
 }
 
-std::vector<BlacklistedSuite> DroneControl::blacklist() {
+std::vector<std::string> DroneControl::blacklist() {
   const std::lock_guard lock(mutex_);
-  const auto now = now_ns();
-  std::vector<BlacklistedSuite> out;
-  for (const auto& entry : blacklist_.entries(now))
-    out.push_back({entry.suite->id, entry.reason, static_cast<double>(entry.expires_ns - now) / 1e9});
+  std::vector<std::string> out;
+  for (const auto* suite : blacklist_.entries(now_ns())) out.push_back(suite->id);
   return out;
 }
 

@@ -49,7 +49,7 @@ class DroneControl {
   /// What an operator pinned, where that lasts still.
   void add_pin(LinkStatus& status) const;
 
-  [[nodiscard]] std::vector<BlacklistedSuite> blacklist();
+  [[nodiscard]] std::vector<std::string> blacklist();
   /// The ground station to use as soon as it answers, and then before all others; "" = the order of 'peer'. False when
   /// there is no such station.
   bool use_station(const std::string& gcs_id);

@@ -254,7 +254,7 @@ bool DroneControl::conclude(const Suite& suite, HandshakeKind kind, const std::o
     if (told)
       blacklist_.avoid(outcome.avoided, now_ns());
     else if (full && Blacklist::blames_suite(outcome.error, outcome.reject_code))
-      blacklist_.add(suite, outcome.reason, now_ns());
+      blacklist_.add(suite, now_ns());
   }
   if (told && successor(suite, first ? first->station : data_->link(0).picture().station) == nullptr)
     outcome.reason +=
