@@ -7,7 +7,7 @@
 // generation of each handshake taken out of that handshake, and the same median of all key generations, inside and
 // alone, put back on both sides.
 //
-//   handshake_benchmark [--rounds N] [--pool] [--pure] [SUITE...]      (no suite: the 72 core suites)
+//   handshake_benchmark [--rounds N] [--pool] [SUITE...]      (no suite: the 72 core suites)
 // Rounds are at least N, 4 where they are slow, and as many as fit in half a second where they are quick.
 #include <unistd.h>
 
@@ -55,8 +55,8 @@ struct Sizes {
 };
 
 /// The frame sizes of this suite's handshake (docs/protocol.md section 4).
-Sizes sizes_of(const Suite& suite, bool hybrid, const std::string& drone_id, std::size_t signature) {
-  const std::size_t x = hybrid ? 32 : 0;
+Sizes sizes_of(const Suite& suite, const std::string& drone_id, std::size_t signature) {
+  constexpr std::size_t x = 32;
   Sizes out;
   out.m1 = 5 + 4 + drone_id.size() + 4 + kDefaultGcsId.size() + 32 + 4 + suite.id.size() + 4 + suite.kem->name.size() +
            4 + suite.sig->name.size() + 1 + 8 + 1 + 2 + 1 + 2 + 4 + 4 + 32;
@@ -71,7 +71,7 @@ bench::BareExchange bare_exchange(const Sizes& sizes) { return {sizes.m1, sizes.
 struct Primitives {
   std::vector<double> keygen, sign, verify, encaps, decaps, x25519;
 
-  void once(const Suite& suite, const KemKeyPair& signer, bool hybrid) {
+  void once(const Suite& suite, const KemKeyPair& signer) {
     const Kem kem(*suite.kem);
     const Sig sig(*suite.sig);
     KemKeyPair pair;
@@ -82,13 +82,12 @@ struct Primitives {
     SecretBytes shared;
     encaps.push_back(timed_us([&] { ciphertext = kem.encapsulate(pair.public_key, shared); }));
     decaps.push_back(timed_us([&] { (void)kem.decapsulate(pair.secret_key, ciphertext); }));
-    x25519.push_back(hybrid ? timed_us([&] {
+    x25519.push_back(timed_us([&] {
       const X25519 a, b;
       Secret<32> s;
       (void)a.derive(b.public_key(), s);
       (void)b.derive(a.public_key(), s);
-    })
-                            : 0.0);
+    }));
   }
   [[nodiscard]] double sum_us(bool with_keygen) const {
     return (with_keygen ? median(keygen) : 0.0) + median(sign) + median(verify) + median(encaps) + median(decaps) +
@@ -112,7 +111,7 @@ constexpr char kDrone[] = "bench";
 struct Options {
   int rounds = 15;
   double seconds = 0.5;
-  bool pool = false, hybrid = true;
+  bool pool = false;
   std::vector<const Suite*> suites;
 };
 
@@ -132,8 +131,7 @@ class Measurement {
         gcs_(gcs),
         keys_(folder.path / "drones" / kDrone),
         signer_{keys_.gcs_public(*suite.sig), GcsKeys(folder.path / "gcs").sig_secret(*suite.sig)},
-        bare_(bare_exchange(
-            sizes_of(suite, options.hybrid, kDrone, Sig(*suite.sig).sign(signer_.secret_key, Bytes(52, 7)).size()))) {}
+        bare_(bare_exchange(sizes_of(suite, kDrone, Sig(*suite.sig).sign(signer_.secret_key, Bytes(52, 7)).size()))) {}
 
   /// All quantities are measured round by round, so that noise hits them all equally.
   void rounds() {
@@ -146,7 +144,7 @@ class Measurement {
       rests_.push_back(total - keygen);
       if (keygen > 0) keygens_.push_back(keygen);
       exchanges_.push_back(bare_.once_us());
-      primitives_.once(suite_, signer_, options_.hybrid);
+      primitives_.once(suite_, signer_);
       keygens_.push_back(primitives_.keygen.back());
       if (primitives_.sum_us(true) > 200'000 && round >= 3) break;
     }
@@ -157,13 +155,13 @@ class Measurement {
     const auto floor = primitives_.sum_us(!options_.pool) + udp;
     const auto same_keygen = options_.pool ? 0.0 : median(keygens_);
     std::printf(
-        "{\"suite\": \"%s\", \"hybrid\": %s, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": "
+        "{\"suite\": \"%s\", \"hybrid\": true, \"pool\": %s, \"handshake_us\": %.1f, \"floor_us\": %.1f, \"ratio\": "
         "%.3f, \"ratio_same_keygen\": %.3f, \"udp_us\": %.1f, \"keygen_us\": %.1f, \"sign_us\": %.1f, \"verify_us\": "
         "%.1f, \"encaps_us\": %.1f, \"decaps_us\": %.1f, \"x25519_us\": %.1f, \"hashing_us\": %.1f, \"rounds\": %zu}\n",
-        suite_.id.c_str(), options_.hybrid ? "true" : "false", options_.pool ? "true" : "false", median(totals_), floor,
-        median(totals_) / floor, (median(rests_) + same_keygen) / (rest_floor + same_keygen), udp, median(keygens_),
-        median(primitives_.sign), median(primitives_.verify), median(primitives_.encaps), median(primitives_.decaps),
-        median(primitives_.x25519), median(hashes_), totals_.size());
+        suite_.id.c_str(), options_.pool ? "true" : "false", median(totals_), floor, median(totals_) / floor,
+        (median(rests_) + same_keygen) / (rest_floor + same_keygen), udp, median(keygens_), median(primitives_.sign),
+        median(primitives_.verify), median(primitives_.encaps), median(primitives_.decaps), median(primitives_.x25519),
+        median(hashes_), totals_.size());
     std::fflush(stdout);
   }
 
@@ -171,7 +169,7 @@ class Measurement {
   /// SHA-256 over M2 twice at each end (docs/protocol.md section 4): what a public key of a megabyte costs beyond the
   /// primitives.
   [[nodiscard]] double hashing_us() const {
-    const Bytes m2(sizes_of(suite_, options_.hybrid, kDrone, suite_.sig->signature_max).m2);
+    const Bytes m2(sizes_of(suite_, kDrone, suite_.sig->signature_max).m2);
     return timed_us([&] {
       for (int i = 0; i < 4; ++i) (void)sha256({m2});
     });
@@ -195,14 +193,13 @@ class Measurement {
     InitiatorParams params;
     params.suite = &suite_;
     params.drone_id = kDrone;
-    params.hybrid = options_.hybrid;
     params.psk = psk_of_gcs(keys_.psk(), kDefaultGcsId);
     params.gcs_public_key = signer_.public_key;
     if (options_.pool)
       std::this_thread::sleep_for(std::chrono::milliseconds(suite_.kem->public_key > 100'000 ? 600 : 60));
     const auto took = bench::shake_hands(std::move(params), resolve("127.0.0.1", gcs_.ports().data, false, SOCK_DGRAM));
     const auto times = gcs_times(gcs_);
-    return {static_cast<double>(took.ns) / 1e3, static_cast<double>(times.kem_keygen) / 1e3};
+    return {static_cast<double>(took) / 1e3, static_cast<double>(times.kem_keygen) / 1e3};
   }
 
   const Suite& suite_;
@@ -262,8 +259,6 @@ int main(int argc, char** argv) {
         options.rounds = std::max(2, std::atoi(argv[++i]));
       else if (argument == "--pool")
         options.pool = true;
-      else if (argument == "--pure")
-        options.hybrid = false;
       else
         options.suites.push_back(&require_suite(argument));
     }
