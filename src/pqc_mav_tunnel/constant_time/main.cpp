@@ -4,10 +4,8 @@
 //   valgrind ... constant_time memcheck NAME   runs one with its secrets undefined; valgrind reports
 //   constant_time timing SECONDS NAME      two classes of inputs in turn; prints JSON
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -19,6 +17,7 @@
 #include "constant_time/subject.hpp"
 #include "constant_time/welch.hpp"
 #include "crypto/kdf.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -120,8 +119,8 @@ int main(int argc, char** argv) {
   double seconds = 0;
   if (verb == "timing") {
     if (argc != 4) return usage();
-    const auto [end, error] = std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), seconds);
-    if (error != std::errc{} || *end != '\0' || !(seconds > 0 && seconds < 3600)) return usage();
+    seconds = pqcmav::number_of<double>(argv[2]).value_or(0);
+    if (!(seconds > 0 && seconds < 3600)) return usage();
   } else if (!(verb == "list" && argc == 2) && !(verb == "memcheck" && argc == 3)) {
     return usage();
   }

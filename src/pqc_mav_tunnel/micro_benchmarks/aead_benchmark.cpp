@@ -7,13 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "constants.hpp"
@@ -21,6 +19,7 @@
 #include "pqc_mav_tunnel/error.hpp"
 #include "pqc_mav_tunnel/suites.hpp"
 #include "session/frame.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -223,9 +222,8 @@ std::string run(const Cipher& cipher, std::size_t size, int rounds) {
 int main(int argc, char** argv) {
   int rounds = 400;
   if (argc > 1) {
-    const std::string_view text = argv[1];
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rounds);
-    if (argc > 2 || error != std::errc{} || end != text.data() + text.size() || rounds < 10 || rounds > 1'000'000) {
+    rounds = number_of<int>(argv[1]).value_or(0);
+    if (argc > 2 || rounds < 10 || rounds > 1'000'000) {
       std::fprintf(stderr, "usage: aead_benchmark [rounds, 10 to 1000000]\n");
       return 2;
     }

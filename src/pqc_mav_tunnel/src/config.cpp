@@ -3,7 +3,6 @@
 #include "pqc_mav_tunnel/config.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_set>
 
@@ -23,13 +22,6 @@
 
 namespace pqcmav {
 namespace {
-
-std::optional<std::uint32_t> whole_number(std::string_view text, std::uint32_t most) {
-  std::uint32_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || out > most) return std::nullopt;
-  return out;
-}
 
 std::vector<const Suite*> suite_list(const Strings& names, const std::string& key, ProviderChoice provider) {
   std::vector<const Suite*> out;
@@ -51,10 +43,9 @@ std::vector<std::pair<std::uint32_t, ShapeClass>> message_overrides(const String
                                                 " entries; there may be " + std::to_string(kShapeIdsMax) + ".");
   for (const auto& entry : entries) {
     const auto colon = entry.find(':');
-    const auto id = whole_number(entry.substr(0, colon), kMavlinkIdMax);
-    const auto shape_class =
-        colon == std::string::npos ? std::nullopt : whole_number(entry.substr(colon + 1), kMessageClasses - 1);
-    if (!id || !shape_class)
+    const auto id = number_of<std::uint32_t>(entry.substr(0, colon));
+    const auto shape_class = number_of<std::uint32_t>(colon == std::string::npos ? "" : entry.substr(colon + 1));
+    if (!id || *id > kMavlinkIdMax || !shape_class || *shape_class >= kMessageClasses)
       throw TunnelError(Errc::config_invalid, "'shape_ids' has '" + entry.substr(0, 40) +
                                                   "'; write 'id:class' with an id of 0 to 16777215 and a class of 0 to "
                                                   "3, for example 147:2.");

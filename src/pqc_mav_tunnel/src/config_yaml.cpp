@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -35,15 +34,10 @@ ConfigValue scalar(const YAML::Node& node) {
   if (node.Tag() == "!") return text;
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
-  std::int64_t whole = 0;
-  const auto* end = text.data() + text.size();
-  if (auto [p, e] = std::from_chars(text.data(), end, whole); e == std::errc{} && p == end && !text.empty())
-    return whole;
-  double real = 0;
+  if (const auto whole = number_of<std::int64_t>(text)) return *whole;
   const bool numeric =
       text.find_first_not_of("0123456789.+-eE") == std::string::npos;  // not "nan" or "infinity", which are names
-  if (auto [p, e] = std::from_chars(text.data(), end, real); numeric && e == std::errc{} && p == end && !text.empty())
-    return real;
+  if (const auto real = number_of<double>(text); real && numeric) return *real;
   return text;
 }
 

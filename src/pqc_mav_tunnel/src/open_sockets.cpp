@@ -8,12 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <system_error>
+
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -68,8 +69,7 @@ std::set<std::pair<bool, int>> listeners(const std::vector<LinkStats>& stats) {
       const bool udp = each.name.starts_with("udp-listen:");
       if (!udp && !each.name.starts_with("tcp-listen:")) continue;
       const auto digits = std::string_view(each.name).substr(each.name.rfind(':') + 1);
-      int port = 0;
-      if (std::from_chars(digits.data(), digits.data() + digits.size(), port).ec == std::errc{}) out.emplace(udp, port);
+      if (const auto port = number_of<int>(digits)) out.emplace(udp, *port);
     }
   return out;
 }
@@ -84,10 +84,8 @@ std::vector<OpenSocket> open_sockets() {
   std::map<std::uint64_t, OpenSocket> found;  // one socket may have several descriptors
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
-    const auto name = entry.path().filename().string();
-    int fd = -1;
-    std::from_chars(name.data(), name.data() + name.size(), fd);
-    if (const auto socket = open_socket(fd)) found.emplace(socket->inode, *socket);
+    const auto fd = number_of<int>(entry.path().filename().string());
+    if (const auto socket = open_socket(fd.value_or(-1))) found.emplace(socket->inode, *socket);
   }
   std::vector<OpenSocket> out;
   for (auto& [inode, socket] : found) out.push_back(std::move(socket));

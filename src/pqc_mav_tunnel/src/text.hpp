@@ -2,9 +2,12 @@
 // Small helpers for the sentences people read.
 #pragma once
 
+#include <charconv>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "bytes.hpp"
@@ -45,6 +48,15 @@ constexpr std::string_view name_in(const std::string_view (&names)[Size], declty
   static_assert(Size == static_cast<std::size_t>(Last) + 1);
   const auto place = static_cast<std::size_t>(value);
   return place < Size ? names[place] : otherwise;
+}
+
+/// A number that is all of a text.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) noexcept {
+  Number out{};
+  const auto* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, out);
+  return error == std::errc{} && at == end ? std::optional(out) : std::nullopt;
 }
 
 /// What the system says of an errno value.

@@ -5,7 +5,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,16 +12,10 @@
 #include <utility>
 
 #include "fd.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string variable(const char* name) {
   const auto* value = std::getenv(name);
@@ -33,8 +26,9 @@ std::string variable(const char* name) {
 
 ServiceManager::ServiceManager(std::string socket, std::string_view watchdog_usec, std::string_view watchdog_pid)
     : socket_(std::move(socket)) {
-  const auto usec = number(watchdog_usec);
-  const bool ours = watchdog_pid.empty() || number(watchdog_pid) == static_cast<std::uint64_t>(::getpid());
+  const auto usec = number_of<std::uint64_t>(watchdog_usec);
+  const bool ours =
+      watchdog_pid.empty() || number_of<std::uint64_t>(watchdog_pid) == static_cast<std::uint64_t>(::getpid());
   // A day is more than anybody sets, and far from overflow.
   constexpr std::uint64_t most = 86'400'000'000;
   if (!socket_.empty() && ours && usec && *usec > 0 && *usec <= most) watchdog_ = std::chrono::microseconds(*usec);

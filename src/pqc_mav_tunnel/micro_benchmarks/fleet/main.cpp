@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // pqcmav-fleet: a fleet of drones for the laboratory (chaos/storms.py), in one process.
-#include <charconv>
 #include <iostream>
 #include <map>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "fleet.hpp"
 #include "mavlink_messages.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -32,13 +32,12 @@ class WrongUsage : public std::runtime_error {
 
 template <typename Number>
 Number number_of(const std::string& option, std::string_view text, Number least, Number most) {
-  Number out = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (failed != std::errc() || end != text.data() + text.size() || !(out >= least && out <= most))
+  const auto out = pqcmav::number_of<Number>(text);
+  if (!out || !(*out >= least && *out <= most))
     throw WrongUsage(option + " '" + std::string(text) + "' must be a " +
                      (std::is_integral_v<Number> ? "whole number" : "number") + " from " + std::to_string(least) +
                      " to " + std::to_string(most) + ".");
-  return out;
+  return *out;
 }
 
 fleet::FleetOptions options_of(int argc, char** argv) {

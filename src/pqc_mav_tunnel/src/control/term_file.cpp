@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 
-#include <charconv>
 #include <fstream>
 
 #include "keys/key_file.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -25,10 +25,9 @@ std::uint32_t TermFile::load() {
   std::ifstream in(file_);
   std::string text;
   if (!std::getline(in, text)) throw TunnelError(Errc::io, "The file " + file_.string() + " cannot be read.");
-  const auto* end = text.data() + text.size();
-  if (const auto [at, bad] = std::from_chars(text.data(), end, kept_); bad != std::errc{} || at != end)
-    throw TunnelError(Errc::key_format, "The file " + file_.string() + " does not hold a number.");
-  return kept_;
+  const auto number = number_of<std::uint32_t>(text);
+  if (!number) throw TunnelError(Errc::key_format, "The file " + file_.string() + " does not hold a number.");
+  return kept_ = *number;
 }
 
 void TermFile::keep(std::uint32_t term) {

@@ -11,7 +11,6 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <sstream>
@@ -192,9 +191,9 @@ std::optional<Endpoint> parse_endpoint(const std::string& text) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
   Endpoint out{text.substr(0, colon), 0};
-  const auto* end = text.data() + text.size();
-  const auto [p, e] = std::from_chars(text.data() + colon + 1, end, out.port);
-  if (e != std::errc{} || p != end) return std::nullopt;
+  const auto port = number_of<std::uint16_t>(std::string_view(text).substr(colon + 1));
+  if (!port) return std::nullopt;
+  out.port = *port;
   if (out.host.front() == '[') {
     if (out.host.size() < 3 || out.host.back() != ']') return std::nullopt;
     out.host = out.host.substr(1, out.host.size() - 2);

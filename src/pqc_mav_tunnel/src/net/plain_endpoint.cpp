@@ -2,11 +2,11 @@
 #include "net/plain_endpoint.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <tuple>
 
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -18,14 +18,6 @@ constexpr const char* kForms =
 
 [[noreturn]] void refuse_endpoint(const std::string& key, const std::string& text, const std::string& why) {
   throw TunnelError(Errc::config_invalid, "'" + key + "' has '" + text.substr(0, 120) + "': " + why);
-}
-
-std::optional<std::uint32_t> read_baud(const std::string& text) {
-  std::uint32_t out = 0;
-  const auto* end = text.data() + text.size();
-  const auto [p, error] = std::from_chars(text.data(), end, out);
-  if (text.empty() || error != std::errc{} || p != end) return std::nullopt;
-  return out;
 }
 
 /// What is behind the last colon, and what is before it: the names in /dev/serial/by-path have colons, too.
@@ -41,7 +33,7 @@ void read_serial(PlainEndpoint& out, const std::string& rest, const std::string&
     out.flow_control = true;
     std::tie(head, tail) = split_last(head);
   }
-  const auto baud = read_baud(tail);
+  const auto baud = number_of<std::uint32_t>(tail);
   if (!baud)
     refuse_endpoint(key, out.text,
                     "a serial port is written serial:DEVICE:BAUD, with ':rtscts' behind it for hardware flow control, "

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "relay/network.hpp"
 
-#include <charconv>
-
 #include "net/net.hpp"
 #include "pqc_mav_tunnel/error.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -34,10 +33,9 @@ Network parse_network(const std::string& text, const std::string& key) {
   const auto most = four ? kBits4 : kBits6;
   unsigned bits = most;
   if (slash != std::string::npos) {
-    const auto* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data() + slash + 1, end, bits);
-    if (error != std::errc{} || at != end || bits > most)
-      refuse(text, key, "behind the '/' is a number of bits, 0 to " + std::to_string(most));
+    const auto given = number_of<unsigned>(text.substr(slash + 1));
+    if (!given || *given > most) refuse(text, key, "behind the '/' is a number of bits, 0 to " + std::to_string(most));
+    bits = *given;
   }
   Network out{resolve(host, 0, false, SOCK_DGRAM).ip16(), bits + (four ? kBits6 - kBits4 : 0)};
   for (unsigned at = out.bits; at < kBits6; ++at)
