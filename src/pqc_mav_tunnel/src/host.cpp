@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -149,8 +148,8 @@ class Host::Impl final : public Steered {
       if (std::exchange(stopped_, true)) return;
       close_tunnel();
       // An end that was asked for starts anew as it is told; but a service's tunnel that somebody closed stays closed.
-      const auto* system = std::getenv(kSystemVariable);  // of a launch
-      if (wanted_ || (system && *system)) wanted_file_.forget();
+      const bool launched = !environment(kSystemVariable).empty();
+      if (wanted_ || launched) wanted_file_.forget();
       socket_.reset();
     }
     server_.reset();  // waits for commands that wait for the mutex

@@ -7,14 +7,11 @@
 #include <sys/resource.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <string_view>
 
 namespace pqcmav {
 
 std::string forbid_core_dumps() {
-  const auto* variable = std::getenv(kCoreDumpsVariable);
-  if (variable != nullptr && std::string_view(variable) == "1")
+  if (environment(kCoreDumpsVariable) == "1")
     return std::string("Core dumps are allowed (") + kCoreDumpsVariable + "=1): one would contain the session keys.";
   const rlimit none{0, 0};
   if (::setrlimit(RLIMIT_CORE, &none) != 0 || ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <numeric>
 #include <system_error>
 #include <utility>
@@ -107,5 +108,10 @@ std::string to_hex(ByteView bytes) {
 }
 
 std::string system_reason(int code) { return std::generic_category().message(code); }
+
+std::string environment(const char* name) {
+  const auto* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
 
 }  // namespace pqcmav

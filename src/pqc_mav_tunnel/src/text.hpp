@@ -61,5 +61,7 @@ std::optional<Number> number_of(std::string_view text) noexcept {
 
 /// What the system says of an errno value.
 std::string system_reason(int code);
+/// An environment variable; "" where it is not set.
+std::string environment(const char* name);
 
 }  // namespace pqcmav

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -31,6 +30,7 @@
 #include "pqc_mav_tunnel/process.hpp"
 #include "pqc_mav_tunnel/version.hpp"
 #include "service_manager.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -112,13 +112,8 @@ int answer(const std::string& name) {
   }
 }
 
-std::string health_file() {
-  const auto* name = std::getenv(kHealthFileVariable);
-  return name == nullptr ? "" : name;
-}
-
 int say_health() {
-  const auto file = health_file();
+  const auto file = environment(kHealthFileVariable);
   if (file.empty()) {
     std::cerr << "pqcmav-tunneld: set " << kHealthFileVariable << " to the file that the daemon writes.\n";
     return 2;
@@ -168,7 +163,7 @@ bool ends(const Fd& signals, Host& host) {
 /// longer: a watchdog that any other thread feeds would keep a dead tunnel alive.
 void watch_until(const Fd& stop, Host& host, const ServiceManager& manager) {
   using std::chrono::milliseconds;
-  const auto health = health_file();
+  const auto health = environment(kHealthFileVariable);
   milliseconds period{1000};
   if (const auto limit = manager.watchdog())
     period = std::clamp(std::chrono::duration_cast<milliseconds>(*limit / 3), milliseconds{1}, period);

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -15,14 +14,6 @@
 #include "text.hpp"
 
 namespace pqcmav {
-namespace {
-
-std::string variable(const char* name) {
-  const auto* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 ServiceManager::ServiceManager(std::string socket, std::string_view watchdog_usec, std::string_view watchdog_pid)
     : socket_(std::move(socket)) {
@@ -35,7 +26,7 @@ ServiceManager::ServiceManager(std::string socket, std::string_view watchdog_use
 }
 
 ServiceManager ServiceManager::from_environment() {
-  return {variable("NOTIFY_SOCKET"), variable("WATCHDOG_USEC"), variable("WATCHDOG_PID")};
+  return {environment("NOTIFY_SOCKET"), environment("WATCHDOG_USEC"), environment("WATCHDOG_PID")};
 }
 
 bool ServiceManager::tell(std::string_view lines) const noexcept {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "clock.hpp"
@@ -13,6 +12,7 @@
 #include "console/request.hpp"
 #include "pqc_mav_tunnel/open_sockets.hpp"
 #include "pqc_mav_tunnel/version.hpp"
+#include "text.hpp"
 
 namespace pqcmav {
 namespace {
@@ -91,7 +91,6 @@ CommandAnswer Commands::hello(const Json& request, const Asker&) {
   const auto host = engine_.host();
   const bool known_end = host.state != HostState::unconfigured;
   const auto config = known_end ? engine_.config() : EngineConfig();
-  const auto* system = std::getenv(kSystemVariable);
   struct stat network{};
   const bool known = ::stat("/proc/self/ns/net", &network) == 0;
   return answer_with(request, {{"boot", log_.boot()},
@@ -103,7 +102,7 @@ CommandAnswer Commands::hello(const Json& request, const Asker&) {
                                {"starting", host.starting},
                                {"role", known_end ? to_string(config.role) : ""},
                                {"id", config.role == Role::drone ? config.drone_id : config.gcs_id},
-                               {"nonce", system ? system : ""},
+                               {"nonce", environment(kSystemVariable)},
                                {"network_namespace", known ? Json(network.st_ino) : Json()},
                                {"version", engine_version()},
                                {"next", log_.next()}});
@@ -135,8 +134,7 @@ CommandAnswer Commands::suites(const Json& request, const Asker&) {
 CommandAnswer Commands::sockets(const Json& request, const Asker&) {
   Json out = Json::array();
   for (const auto& each : open_sockets(engine_.ports(), engine_.stats())) out.push_back(view_of(each));
-  const auto* system = std::getenv(kSystemVariable);
-  return answer_with(request, {{"system", system ? system : ""}, {"sockets", std::move(out)}});
+  return answer_with(request, {{"system", environment(kSystemVariable)}, {"sockets", std::move(out)}});
 }
 
 CommandAnswer Commands::subscribe(const Json& request, const Asker&) {

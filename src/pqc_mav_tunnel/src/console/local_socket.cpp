@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -34,11 +33,6 @@ constexpr int kWaiting = 16;  // connections that wait to be accepted
                               " Set 'control_socket' to another path, or to 'off'.");
 }
 
-std::string environment_variable(const char* name) {
-  const auto* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool writable_folder(const fs::path& folder, mode_t made_with) {
   if (::mkdir(folder.c_str(), made_with) != 0 && errno != EEXIST) return false;
   return fs::is_directory(folder) && ::access(folder.c_str(), W_OK | X_OK) == 0;
@@ -46,12 +40,12 @@ bool writable_folder(const fs::path& folder, mode_t made_with) {
 
 /// The folder for 'auto'.
 fs::path run_folder() {
-  if (const fs::path named = environment_variable(kRunFolderVariable); !named.empty()) {
+  if (const fs::path named = environment(kRunFolderVariable); !named.empty()) {
     if (!writable_folder(named, 0700)) refuse_socket(named, "this user cannot write to that folder.");
     return named;
   }
   if (writable_folder(kRunFolder, 0755)) return kRunFolder;
-  const fs::path own = environment_variable("XDG_RUNTIME_DIR");
+  const fs::path own = environment("XDG_RUNTIME_DIR");
   if (own.is_absolute() && writable_folder(own / "pqcmav", 0700)) return own / "pqcmav";
   refuse_socket(kRunFolder, "this user cannot write to that folder, and XDG_RUNTIME_DIR names no other one.");
 }
