@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/air_side.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <ctime>
 
 #include "clock.hpp"
 #include "nanoseconds.hpp"
 #include "pqc_mav_tunnel/error.hpp"
-#include "text.hpp"
 #include "thread.hpp"
 
 namespace pqcmav {
@@ -24,9 +20,7 @@ constexpr std::uint64_t kLookEveryNs = 100 * kMs;
 }  // namespace
 
 AirSide::AirSide(bool drone_end, const SockAddr& data, EventQueue& events)
-    : drone_end_(drone_end), data_(data), events_(events), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (!wake_) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
-}
+    : drone_end_(drone_end), data_(data), events_(events), wake_(event_descriptor()) {}
 
 AirSide::~AirSide() { stop(); }
 

@@ -2,7 +2,6 @@
 #include "net/data_plane.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -34,11 +33,6 @@ const std::string kEncryptedPurpose = "encrypted packets (UDP)";
 constexpr std::uint32_t kWake = 0, kTimer = 1, kEncrypted = 2, kHandshakeTimer = 3, kShapeTimer = 4, kBundleTimer = 5,
                         kTap = 6, kSnapshot = 7, kFirstPath = 8, kFirstPlain = kFirstPath + kPathsMost;
 
-Fd checked(int fd, const char* what) {
-  if (fd < 0) throw TunnelError(Errc::io, std::string("Cannot create ") + what + ": " + system_reason(errno) + ".");
-  return Fd(fd);
-}
-
 }  // namespace
 
 DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHooks hooks, DataPlane* first)
@@ -46,12 +40,12 @@ DataPlane::DataPlane(const EngineConfig& config, EventQueue& events, ControlHook
       events_(events),
       hooks_(std::move(hooks)),
       first_(first),
-      epoll_(checked(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")),
-      wake_(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor")),
-      timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
-      handshake_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
-      shape_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
-      bundle_timer_(checked(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      epoll_(made_fd(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")),
+      wake_(event_descriptor()),
+      timer_(made_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      handshake_timer_(made_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      shape_timer_(made_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
+      bundle_timer_(made_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "a timer")),
       plain_in_(kPlainSlots, config.max_payload, kHeaderSize, kTagSize, true),
       encrypted_in_(config.gso ? kGroSlots : kEncryptedSlots,
                     config.gso ? kGroCapacity : std::max<std::size_t>(2048, config.max_payload + kOverhead), 0, 0,

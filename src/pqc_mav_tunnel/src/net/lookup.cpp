@@ -2,7 +2,6 @@
 #include "net/lookup.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,6 @@
 #include <thread>
 
 #include "pqc_mav_tunnel/error.hpp"
-#include "text.hpp"
 #include "thread.hpp"
 
 namespace pqcmav {
@@ -19,7 +17,7 @@ namespace {
 
 /// Written by the thread that asks, read after `done` became readable; the last of the two frees it.
 struct Answer {
-  Fd done{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  Fd done{event_descriptor()};
   std::vector<SockAddr> found;
   std::string error;  // sentence, "" when found
 };
@@ -40,7 +38,6 @@ std::optional<std::vector<SockAddr>> lookup(const std::string& host, std::uint16
                                             int limit_ms) {
   if (is_ipv4(host) || is_ipv6(host)) return resolve_all(host, port, false, socket_type);
   const auto answer = std::make_shared<Answer>();
-  if (!answer->done) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
   std::thread([answer, host, port, socket_type] { ask(answer, host, port, socket_type); }).detach();
   pollfd fds[2] = {{answer->done.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
   int ready = 0;

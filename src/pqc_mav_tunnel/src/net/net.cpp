@@ -5,6 +5,7 @@
 #include <linux/sock_diag.h>
 #include <netdb.h>
 #include <netinet/udp.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +49,13 @@ bool bind_to(int fd, const std::string& device) noexcept {
 }
 
 }  // namespace
+
+Fd made_fd(int fd, const char* what) {
+  if (fd < 0) throw TunnelError(Errc::io, std::string("Cannot create ") + what + ": " + system_reason(errno) + ".");
+  return Fd(fd);
+}
+
+Fd event_descriptor() { return made_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "an event descriptor"); }
 
 void set_int(int fd, int level, int name, int value) noexcept { ::setsockopt(fd, level, name, &value, sizeof value); }
 

@@ -68,6 +68,11 @@ inline constexpr const char* kWriteHostPort = "; write it as host:port, for exam
 /// The address of an endpoint; `key` names the setting in the error.
 SockAddr resolve_endpoint(const std::string& text, const std::string& key);
 
+/// A descriptor that was to be made; throws TunnelError(io) naming `what` where it was not.
+Fd made_fd(int fd, const char* what);
+/// An event descriptor. Throws TunnelError(io).
+Fd event_descriptor();
+
 /// An option of a socket that a kernel may lack: then it stays as it is.
 void set_int(int fd, int level, int name, int value) noexcept;
 

@@ -16,11 +16,6 @@ namespace {
 
 constexpr int kPairBuffer = 1 << 20;  // bytes with the kernel's own: a burst that the other thread is yet to see
 
-Fd hub_fd(int fd, const char* what) {
-  if (fd < 0) throw TunnelError(Errc::io, std::string("Cannot create ") + what + ": " + system_reason(errno) + ".");
-  return Fd(fd);
-}
-
 epoll_event event_of(std::uint64_t tag, bool writable) noexcept {
   epoll_event event{};
   event.events = EPOLLIN | (writable ? EPOLLOUT : 0u);
@@ -39,7 +34,7 @@ bool for_each_frame(ByteView datagram, Visit visit) noexcept {
 
 }  // namespace
 
-PlainWatch::PlainWatch() : epoll_(hub_fd(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")) {}
+PlainWatch::PlainWatch() : epoll_(made_fd(::epoll_create1(EPOLL_CLOEXEC), "an epoll descriptor")) {}
 
 void PlainWatch::add(int fd, std::uint64_t tag, bool writable) const {
   auto event = event_of(tag, writable);

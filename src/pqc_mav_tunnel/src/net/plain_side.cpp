@@ -2,16 +2,12 @@
 #include "net/plain_side.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "clock.hpp"
-#include "pqc_mav_tunnel/error.hpp"
-#include "text.hpp"
 #include "thread.hpp"
 
 namespace pqcmav {
@@ -24,8 +20,7 @@ constexpr std::uint64_t kSideMillisecond = 1'000'000;
 }  // namespace
 
 PlainSide::PlainSide(const PlainHubOptions& options, EventQueue& events)
-    : options_(options), events_(events), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (!wake_) throw TunnelError(Errc::io, "Cannot create an event descriptor: " + system_reason(errno) + ".");
+    : options_(options), events_(events), wake_(event_descriptor()) {
   watch_.add(wake_.get(), kSideWake);
 }
 
