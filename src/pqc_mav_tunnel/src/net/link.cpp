@@ -57,29 +57,9 @@ void Link::forget_session() noexcept {
 }
 
 void Link::swap_sessions(Link& other) noexcept {
-  std::swap(session, other.session);  // ids and indices stay: refresh_lookup() of both follows
-  std::swap(estimator, other.estimator);
-  std::swap(probes, other.probes);
-  std::swap(announcements, other.announcements);
-  std::swap(paths_told, other.paths_told);
+  std::swap<LinkSession>(*this, other);  // ids and indices stay: refresh_lookup() of both follows
   for (auto* each : {this, &other})
     if (each->finder) each->finder->forget();  // the bytes are counted by the link
-  std::swap(arrived, other.arrived);
-  std::swap(peer, other.peer);
-  std::swap(closed_by_peer, other.closed_by_peer);
-  std::swap(was_degraded, other.was_degraded);
-  std::swap(key_old, other.key_old);
-  std::swap(full_round_trip, other.full_round_trip);
-  std::swap(full_peer, other.full_peer);
-  std::swap(local, other.local);
-  std::swap(remote, other.remote);
-  std::swap(remote_at_ns, other.remote_at_ns);
-  std::swap(next_report_ns, other.next_report_ns);
-  std::swap(next_probe_ns, other.next_probe_ns);
-  std::swap(station, other.station);
-  std::swap(role, other.role);
-  std::swap(term, other.term);
-  std::swap(role_repeats, other.role_repeats);
 }
 
 std::optional<RunningSession> Link::running() const {

@@ -119,21 +119,44 @@ struct Plaintext {
   std::shared_ptr<PlainHub> hub;
 };
 
-struct Link {
+/// What goes along when a drone's two sessions change places. Data thread only.
+struct LinkSession {
+  LinkSession(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
+      : session(drone_side, timers, window_bits) {}
+
+  Session session;
+  LinkEstimator estimator;
+  ProbeTracker probes;
+  Announcements announcements;
+  SockAddr peer;
+  std::uint32_t paths_told = 0;  // drone: serial of what the station of the session was told of its paths; 0: nothing
+  // The ground station of the session, and what the drone takes it for.
+  std::size_t station = 0;
+  StationRole role = StationRole::none;
+  std::uint32_t term = 0;
+  unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
+  bool closed_by_peer = false, was_degraded = false;
+  bool key_old = false;                          // the last full handshake of the current keys is too long ago
+  std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
+  SockAddr full_peer;                            // and where it was with
+  struct {
+    std::uint64_t key = 0, highest = 0, at = 0;
+  } arrived;         // of the packets under the newest key in use
+  LinkReport local;  // refreshed once a second
+  std::optional<LinkReport> remote;
+  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0;
+};
+
+struct Link : LinkSession {
   Link(std::string name, bool drone_side, const SessionTimers& timers, std::size_t window_bits)
-      : id(std::move(name)), session(drone_side, timers, window_bits) {}
+      : LinkSession(drone_side, timers, window_bits), id(std::move(name)) {}
 
   const std::string id;
   // Data thread only.
   std::shared_ptr<const Wire> wire;  // of a drone that comes by a radio; changes under mutex_
-  Session session;
-  LinkEstimator estimator;
-  std::uint64_t aside = 0;  // gcs: challenges under the current key, each of which went to one address alone
-  ProbeTracker probes;
-  Announcements announcements;
+  std::uint64_t aside = 0;           // gcs: challenges under the current key, each of which went to one address alone
   Bundler bundler{0, 0};
   std::uint64_t bytes_again = 0;  // of what a radio is given twice, with IP and UDP headers: the peer counts them once
-  std::uint32_t paths_told = 0;   // drone: serial of what the station of the session was told of its paths; 0: nothing
   std::uint64_t bytes_elsewhere = 0;  // sent by another path than the main one
   std::uint64_t bytes_arrived = 0;    // of all that verified, but for what came by another path
   // Of a drone with several paths: bytes by a radio that is not the main one, and how many copies come by plan.
@@ -143,14 +166,11 @@ struct Link {
   bool bundling = false;         // known as one in whose bundler something may wait
   std::uint64_t granted_ns = 0;  // gcs: when, and for which address, the drone's newest return grant was made; 0: none
   ByteArray<16> granted_for{};
-  // The ground station of the session, and what the drone takes it for. gcs: also what the pending keys bring, and the
-  // highest term that the drone ever told.
-  std::size_t station = 0;
-  StationRole role = StationRole::none, pending_role = StationRole::none;
-  std::uint32_t term = 0, pending_term = 0, highest_term = 0;
+  // gcs: what the pending keys bring, and the highest term that the drone ever told.
+  StationRole pending_role = StationRole::none;
+  std::uint32_t pending_term = 0, highest_term = 0;
   std::uint64_t next_role_ns = 0;  // gcs: when another one may be said; one that came before waits
   bool role_unsaid = false;
-  unsigned role_repeats = 0;    // drone: so often a role is told again, ten times a second
   std::uint64_t roused_ns = 0;  // when a session that waited became the active one; its silence before says nothing
   bool moved = false;
   Fd plain;
@@ -158,7 +178,7 @@ struct Link {
   std::shared_ptr<PlainHub> hub;       // where `plain` is its, and not a UDP socket; changes under mutex_
   std::vector<std::uint64_t> ids;      // under which it is found: what refresh_lookup() has entered
   std::vector<std::uint16_t> indices;  // with compact headers
-  SockAddr peer, plain_peer, plain_local;
+  SockAddr plain_peer, plain_local;
   // gcs: the addresses that answered in the first handshake of the pending keys, none after a rekey; where the drone of
   // the current session is, of which `peer` is the oldest; and what the book of addresses has of it.
   std::vector<SockAddr> pending_peers;
@@ -166,10 +186,7 @@ struct Link {
   std::vector<SockAddr> booked;
   std::uint64_t booked_revision = 0, next_paths_log_ns = 0;
   PlainLearner plain_learner;
-  bool learn_plain_peer = false, closed_by_peer = false, was_degraded = false;
-  bool key_old = false;                          // the last full handshake of the current keys is too long ago
-  std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
-  SockAddr full_peer;                            // and where it was with
+  bool learn_plain_peer = false;
   Yield yield;
   Alarm alarm;                         // what the peer is to hear of detectors
   bool alarm_said = false;             // one that is not over
@@ -180,13 +197,7 @@ struct Link {
   AutopilotPace autopilot_pace;        // drone
   ParameterPace parameter_pace;        // drone, while its finder knows no rate
   std::uint8_t radio_statuses = 0;     // told to the autopilot: their number in MAVLink
-  struct {
-    std::uint64_t key = 0, highest = 0, at = 0;
-  } arrived;         // of the packets under the newest key in use
-  LinkReport local;  // refreshed once a second
-  std::optional<LinkReport> remote;
-  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0, last_probe_ns = 0, next_log_ns = 0,
-                next_drops_ns = 0, next_alarm_log_ns = 0;
+  std::uint64_t last_probe_ns = 0, next_log_ns = 0, next_drops_ns = 0, next_alarm_log_ns = 0;
 
   // Any thread.
   LinkCounters counters;
