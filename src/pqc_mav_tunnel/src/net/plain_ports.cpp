@@ -103,109 +103,95 @@ class SerialPlainPort : public PlainPort {
 
 // --- UDP ---
 
-UdpOptions udp_options(const PlainHub& hub) { return {hub.options().socket_buffer_kib, -1, false}; }
-
-/// Asks what the kernel dropped, a second after something came: not for each datagram, and also when none follows.
-class DropWatch {
+/// A socket and what comes to it. What the kernel dropped is asked a second after something came: not for each datagram,
+/// and also when none follows.
+class UdpPort : public PlainPort {
  public:
-  void came(std::uint64_t now) noexcept {
-    if (due_ == PlainPort::kNever) due_ = now + to_ns(seconds(1));
+  UdpPort(PlainHub& hub, std::size_t index, const SockAddr& local)
+      : PlainPort(hub, index),
+        socket_(open_udp(local, {hub.options().socket_buffer_kib, -1, false}, "plaintext MAVLink (UDP)")) {}
+
+  void ready(std::uint32_t, std::uint64_t now) override {
+    auto& in = hub_.receiver();
+    const auto got = in.receive(socket_.get());
+    if (drops_due_ == kNever) drops_due_ = now + to_ns(seconds(1));
+    for (std::size_t i = 0; i < got; ++i)
+      if (in.slot(i).truncated)
+        counters.too_big.add();
+      else
+        take(in.source(i), in.slot(i).bytes, now);
   }
-  void look(const Fd& socket, Counter& counter, std::uint64_t now) noexcept {
-    if (now < due_) return;
-    due_ = PlainPort::kNever;
-    counter.add(drops_.more(socket.get()));
+  [[nodiscard]] std::uint64_t due() const noexcept override { return drops_due_; }
+  void on_time(std::uint64_t now) override {
+    if (now < drops_due_) return;
+    drops_due_ = kNever;
+    counters.kernel.add(drops_.more(socket_.get()));
   }
-  [[nodiscard]] std::uint64_t due() const noexcept { return due_; }
+
+ protected:
+  virtual void take(const SockAddr& source, ByteView datagram, std::uint64_t now) = 0;
+  void count_sent(bool sent, std::size_t size) noexcept {
+    if (!sent) return counters.dropped.add();
+    counters.tx_packets.add();
+    counters.tx_bytes.add(size);
+  }
+
+  Fd socket_;
 
  private:
   KernelDrops drops_;
-  std::uint64_t due_ = PlainPort::kNever;
+  std::uint64_t drops_due_ = kNever;
 };
 
 /// One application at a known address; what others send is refused by the kernel.
-class UdpPlainPort : public PlainPort {
+class UdpPlainPort : public UdpPort {
  public:
   UdpPlainPort(PlainHub& hub, std::size_t index, const SockAddr& to)
-      : PlainPort(hub, index), channel_(hub.open_channel(*this).value()) {
-    auto local =
-        resolve(to.family() == AF_INET6 ? (to.loopback() ? "::1" : "::") : (to.loopback() ? "127.0.0.1" : "0.0.0.0"), 0,
-                true, SOCK_DGRAM);
-    socket_ = open_udp(local, udp_options(hub), "plaintext MAVLink (UDP)");
+      : UdpPort(hub, index,
+                resolve(to.family() == AF_INET6 ? (to.loopback() ? "::1" : "::")
+                                                : (to.loopback() ? "127.0.0.1" : "0.0.0.0"),
+                        0, true, SOCK_DGRAM)),
+        channel_(hub.open_channel(*this).value()) {
     if (::connect(socket_.get(), to.get(), to.size) != 0)
       throw TunnelError(Errc::address, "Cannot send to " + to.text() + ": " + system_reason(errno) + ".");
     hub_.watch().add(socket_.get(), tag(0));
     hub_.show(index_, "sends from port " + std::to_string(local_address(socket_).port()), "");
   }
 
-  void ready(std::uint32_t, std::uint64_t now) override {
-    auto& in = hub_.receiver();
-    const auto got = in.receive(socket_.get());
-    drops_.came(now);
-    for (std::size_t i = 0; i < got; ++i)
-      if (in.slot(i).truncated)
-        counters.too_big.add();
-      else
-        hub_.take(channel_, in.slot(i).bytes);
-  }
   void send(unsigned, ByteView datagram) noexcept override {
     auto sent = ::send(socket_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     // What is reported is that nobody took an earlier one; meanwhile somebody may be there.
     if (sent < 0 && errno == ECONNREFUSED)
       sent = ::send(socket_.get(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0) return counters.dropped.add();
-    counters.tx_packets.add();
-    counters.tx_bytes.add(datagram.size());
+    count_sent(sent >= 0, datagram.size());
   }
-  [[nodiscard]] std::uint64_t due() const noexcept override { return drops_.due(); }
-  void on_time(std::uint64_t now) override { drops_.look(socket_, counters.kernel, now); }
 
  private:
-  Fd socket_;
-  DropWatch drops_;
+  void take(const SockAddr&, ByteView datagram, std::uint64_t) override { hub_.take(channel_, datagram); }
+
   const unsigned channel_;
 };
 
 /// Applications that speak first: each address is a channel until it has been silent for a while.
-class UdpListenPort : public PlainPort {
+class UdpListenPort : public UdpPort {
  public:
-  UdpListenPort(PlainHub& hub, std::size_t index, const SockAddr& local) : PlainPort(hub, index) {
-    socket_ = open_udp(local, udp_options(hub), "plaintext MAVLink (UDP)");
+  UdpListenPort(PlainHub& hub, std::size_t index, const SockAddr& local) : UdpPort(hub, index, local) {
     hub_.watch().add(socket_.get(), tag(0));
     hub_.rename(index_, "udp-listen:" + local_address(socket_).text());
     show();
   }
 
-  void ready(std::uint32_t, std::uint64_t now) override {
-    auto& in = hub_.receiver();
-    const auto got = in.receive(socket_.get());
-    drops_.came(now);
-    for (std::size_t i = 0; i < got; ++i) {
-      if (in.slot(i).truncated) {
-        counters.too_big.add();
-        continue;
-      }
-      if (auto* sender = find(in.source(i), now)) {
-        sender->heard_ns = now;
-        hub_.take(sender->channel, in.slot(i).bytes);
-      }
-    }
-  }
   void send(unsigned channel, ByteView datagram) noexcept override {
-    for (const auto& sender : senders_) {
-      if (sender.channel != channel) continue;
-      if (!send_one(socket_.get(), datagram, sender.address)) return counters.dropped.add();
-      counters.tx_packets.add();
-      counters.tx_bytes.add(datagram.size());
-    }
+    for (const auto& sender : senders_)
+      if (sender.channel == channel) count_sent(send_one(socket_.get(), datagram, sender.address), datagram.size());
   }
   [[nodiscard]] std::uint64_t due() const noexcept override {
-    auto out = drops_.due();
+    auto out = UdpPort::due();
     for (const auto& sender : senders_) out = std::min(out, sender.heard_ns + to_ns(kPlainSenderSilence));
     return out;
   }
   void on_time(std::uint64_t now) override {
-    drops_.look(socket_, counters.kernel, now);
+    UdpPort::on_time(now);
     std::erase_if(senders_, [&](const Sender& sender) {
       if (sender.heard_ns + to_ns(kPlainSenderSilence) > now) return false;
       hub_.close_channel(sender.channel);
@@ -221,6 +207,12 @@ class UdpListenPort : public PlainPort {
     std::uint64_t heard_ns;
   };
 
+  void take(const SockAddr& source, ByteView datagram, std::uint64_t now) override {
+    if (auto* sender = find(source, now)) {
+      sender->heard_ns = now;
+      hub_.take(sender->channel, datagram);
+    }
+  }
   Sender* find(const SockAddr& source, std::uint64_t now) {
     for (auto& sender : senders_)
       if (sender.address == source) return &sender;
@@ -236,8 +228,6 @@ class UdpListenPort : public PlainPort {
   }
   void show() { hub_.show(index_, std::to_string(senders_.size()) + " applications", ""); }
 
-  Fd socket_;
-  DropWatch drops_;
   std::vector<Sender> senders_;
 };
 
