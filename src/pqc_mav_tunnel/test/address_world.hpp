@@ -459,7 +459,7 @@ class AddressWorld {
     for (PathIndex path = 0; path < attempt.paths.size(); ++path)
       if (attempt.transport.has_answered(path)) gcs_->pending.push_back(attempt.paths[path]);
     attempt.transport.start(last, now());
-    if (attempt.kind != HandshakeKind::ratchet) attempt.transport.linger(last, now());
+    if (attempt.kind != HandshakeKind::ratchet) attempt.transport.linger(last);
     gcs_->attempts.linger(attempt);
     for (auto* each : gcs_->attempts.of_link(0))
       if (each->id < attempt.id && each->phase != HandshakeAttempt::Phase::lingering) end(*each);

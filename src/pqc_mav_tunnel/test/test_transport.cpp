@@ -187,7 +187,7 @@ TEST(Transport, M4GoesTwiceWhereLossWasSeen) {
   gcs.end.take_message();
   gcs.end.start(m4(), gcs.now);
   EXPECT_EQ(gcs.poll().size(), 1U);
-  gcs.end.linger(m4(), gcs.now);
+  gcs.end.linger(m4());
   EXPECT_EQ(gcs.at(19).size(), 0U);
   EXPECT_EQ(gcs.at(20).size(), 1U);
   EXPECT_EQ(gcs.end.deadline(), Transport::kNever);

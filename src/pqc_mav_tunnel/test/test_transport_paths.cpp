@@ -116,7 +116,7 @@ TEST(TransportPaths, ALingeringGcsAnswersM3OnlyAndOnceIn10Ms) {
   gcs.hear(Bench::whole(m3()));
   EXPECT_EQ(gcs.end.take_message(), m3());
   gcs.end.start(m4(), gcs.now);
-  gcs.end.linger(m4(), gcs.now);
+  gcs.end.linger(m4());
   EXPECT_EQ(gcs.poll().size(), 1U);
   EXPECT_EQ(gcs.hear(padded_hello()), Transport::Took::repeated);
   EXPECT_EQ(gcs.poll().size(), 0U);

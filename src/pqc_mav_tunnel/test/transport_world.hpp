@@ -288,7 +288,7 @@ class TransportWorld {
       auto& speaker = at_drone ? drone_ : gcs_;
       const bool was_last = frame[4] == 4;
       speaker.transport->start(frame, clock_.now());
-      if (was_last) speaker.transport->linger(frame, clock_.now());
+      if (was_last) speaker.transport->linger(frame);
       serve(at_drone);
     });
   }

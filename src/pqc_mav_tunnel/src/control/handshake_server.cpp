@@ -278,7 +278,7 @@ void HandshakeServer::complete(Attempt& attempt, HandshakeStep step, std::uint64
   if (attempt.kind == HandshakeKind::ratchet)
     counters_.ratchets.add();
   else
-    attempt.transport.linger(std::move(step.send), now);
+    attempt.transport.linger(std::move(step.send));
   attempts_.linger(attempt);
   reception_.admission().completed(attempt.facts.drone);
   attempt.limit_ns = now + to_ns(kLastAnswerKept);

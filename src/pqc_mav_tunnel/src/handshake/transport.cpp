@@ -109,7 +109,7 @@ std::optional<std::uint64_t> Transport::srtt() const noexcept { return impl_->rt
 std::optional<std::uint64_t> Transport::full_round_trip() const noexcept { return impl_->full_round_trip; }
 const Transport::Counts& Transport::counts() const noexcept { return impl_->counts; }
 
-void Transport::linger(Bytes last, std::uint64_t) {
+void Transport::linger(Bytes last) {
   auto& impl = *impl_;
   impl.last = std::move(last);
   impl.hello.reset();

@@ -105,7 +105,7 @@ class Transport {
   [[nodiscard]] const Counts& counts() const noexcept;
   /// After the handshake is done: forget the message being sent but keep answering. gcs: M3 that comes again is answered with M4 again;
   /// `last` is M4's frame. Everything else is wiped.
-  void linger(Bytes last, std::uint64_t now);
+  void linger(Bytes last);
 
  private:
   struct Impl;
