@@ -119,9 +119,9 @@ Plaintext Link::exchange_plain(Plaintext with) {
 
 void Link::publish(std::uint64_t now) {
   const std::lock_guard lock(mutex_);
+  static_cast<LinkFacts&>(picture_) = *this;
   picture_.current = session.current();
   picture_.pending = session.pending();
-  picture_.peer = peer;
   picture_.plain_peer = plain_peer;
   picture_.plain_local = plain_local;
   picture_.heard_silence_ns = session.silence(now);
@@ -130,16 +130,8 @@ void Link::publish(std::uint64_t now) {
   picture_.degraded = degraded(now);
   picture_.heard_ns = session.heard_ns();
   picture_.answered_ns = probes.answered_ns();
-  picture_.station = station;
-  picture_.role = role;
-  picture_.term = term;
   picture_.moved = moved;
   picture_.ended = session.ended();
-  picture_.closed_by_peer = closed_by_peer;
-  picture_.key_old = key_old;
-  picture_.local = local;
-  picture_.remote = remote;
-  picture_.remote_at_ns = remote_at_ns;
   picture_.rtt_ns = probes.rtt_ns();
   picture_.rtt_min_ns = probes.rtt_min_ns();
   picture_.clock_offset_ns = probes.offset_ns();

@@ -37,23 +37,30 @@
 
 namespace pqcmav {
 
-/// A consistent copy of what changes slowly, refreshed by the data thread (ten times a second and at every change of
-/// keys).
-struct LinkPicture {
-  std::optional<Session::Info> current, pending;
-  SockAddr peer, plain_peer, plain_local;
-  std::uint64_t heard_silence_ns = 0, heard_ns = 0, key_use = 0;
-  std::uint64_t answered_ns = 0;  // when the newest PROBE was sent that was answered
+/// What of a session both the data thread and the picture for the others have.
+struct LinkFacts {
+  SockAddr peer;
   // Of several ground stations (docs/protocol.md section 14).
   std::size_t station = 0;               // drone: with which one the session is, by its place in 'peer'
   StationRole role = StationRole::none;  // what the drone takes that station for
   std::uint32_t term = 0;                // since which change
-  bool moved = false;                    // gcs: the drone closed the session to go to another station
-  KeyEnd ended = KeyEnd::none;           // why the last session ended
-  bool can_send = false, degraded = false, closed_by_peer = false, key_old = false;
-  LinkReport local;                  // what this end receives
+  bool closed_by_peer = false;
+  bool key_old = false;              // the last full handshake of the current keys is too long ago
+  LinkReport local;                  // what this end receives; refreshed once a second
   std::optional<LinkReport> remote;  // what the peer last reported
   std::uint64_t remote_at_ns = 0;
+};
+
+/// A consistent copy of what changes slowly, refreshed by the data thread (ten times a second and at every change of
+/// keys).
+struct LinkPicture : LinkFacts {
+  std::optional<Session::Info> current, pending;
+  SockAddr plain_peer, plain_local;
+  std::uint64_t heard_silence_ns = 0, heard_ns = 0, key_use = 0;
+  std::uint64_t answered_ns = 0;  // when the newest PROBE was sent that was answered
+  bool moved = false;             // gcs: the drone closed the session to go to another station
+  KeyEnd ended = KeyEnd::none;    // why the last session ended
+  bool can_send = false, degraded = false;
   std::optional<std::uint64_t> rtt_ns, rtt_min_ns;
   std::optional<std::int64_t> clock_offset_ns;
   std::uint32_t shape_kbit = 0;
@@ -120,7 +127,7 @@ struct Plaintext {
 };
 
 /// What goes along when a drone's two sessions change places. Data thread only.
-struct LinkSession {
+struct LinkSession : LinkFacts {
   LinkSession(bool drone_side, const SessionTimers& timers, std::size_t window_bits)
       : session(drone_side, timers, window_bits) {}
 
@@ -128,23 +135,15 @@ struct LinkSession {
   LinkEstimator estimator;
   ProbeTracker probes;
   Announcements announcements;
-  SockAddr peer;
   std::uint32_t paths_told = 0;  // drone: serial of what the station of the session was told of its paths; 0: nothing
-  // The ground station of the session, and what the drone takes it for.
-  std::size_t station = 0;
-  StationRole role = StationRole::none;
-  std::uint32_t term = 0;
-  unsigned role_repeats = 0;  // drone: so often a role is told again, ten times a second
-  bool closed_by_peer = false, was_degraded = false;
-  bool key_old = false;                          // the last full handshake of the current keys is too long ago
+  unsigned role_repeats = 0;     // drone: so often a role is told again, ten times a second
+  bool was_degraded = false;
   std::optional<std::uint64_t> full_round_trip;  // of the newest handshake (SessionFigures)
   SockAddr full_peer;                            // and where it was with
   struct {
     std::uint64_t key = 0, highest = 0, at = 0;
-  } arrived;         // of the packets under the newest key in use
-  LinkReport local;  // refreshed once a second
-  std::optional<LinkReport> remote;
-  std::uint64_t remote_at_ns = 0, next_report_ns = 0, next_probe_ns = 0;
+  } arrived;  // of the packets under the newest key in use
+  std::uint64_t next_report_ns = 0, next_probe_ns = 0;
 };
 
 struct Link : LinkSession {
